@@ -1,0 +1,81 @@
+# How every library, test and fuzzer of the project is built.
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+find_program(MOLD mold)
+if(MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+                    -Woverloaded-virtual -Wthread-safety -Wimplicit-fallthrough -fno-omit-frame-pointer)
+if(ERRAND_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(ERRAND_SANITIZE)
+  add_compile_options(-fsanitize=${ERRAND_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${ERRAND_SANITIZE})
+  # Asio keeps coroutine frames for reuse, which hides a use after free from the sanitizer.
+  add_compile_definitions(BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING)
+endif()
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+endif()
+
+# Everything but glibc is linked in: the binary runs on any machine of the same age or newer.
+add_link_options(-static-libstdc++ -static-libgcc)
+add_compile_definitions(BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED)
+
+find_package(Threads REQUIRED)
+find_library(SQLITE_STATIC libsqlite3.a REQUIRED)
+find_library(SSL_STATIC libssl.a REQUIRED)
+find_library(CRYPTO_STATIC libcrypto.a REQUIRED)
+find_package(GTest REQUIRED)
+
+# errand_library(NAME SOURCES ... NEEDS ...): one folder of src/.
+function(errand_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;NEEDS;LINK" ${ARGN})
+  add_library(errand_${name} STATIC ${ARG_SOURCES})
+  target_include_directories(errand_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  foreach(need ${ARG_NEEDS})
+    target_link_libraries(errand_${name} PUBLIC errand_${need})
+  endforeach()
+  if(ARG_LINK)
+    target_link_libraries(errand_${name} PUBLIC ${ARG_LINK})
+  endif()
+endfunction()
+
+# errand_test(NAME SOURCES ... NEEDS ... [LABELS ...]): a GoogleTest program, one ctest entry.
+function(errand_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;NEEDS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  foreach(need ${ARG_NEEDS})
+    target_link_libraries(${name} PRIVATE errand_${need})
+  endforeach()
+  target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
+
+# errand_fuzz(NAME SOURCES ... NEEDS ...): a libFuzzer target; built where ERRAND_FUZZ is on. Its corpus is
+# tests/fuzz/corpus/NAME.
+function(errand_fuzz name)
+  if(NOT ERRAND_FUZZ)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;NEEDS" ${ARGN})
+  add_executable(fuzz_${name} ${ARG_SOURCES})
+  target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  foreach(need ${ARG_NEEDS})
+    target_link_libraries(fuzz_${name} PRIVATE errand_${need})
+  endforeach()
+  target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  set_property(GLOBAL APPEND PROPERTY ERRAND_FUZZERS fuzz_${name})
+endfunction()

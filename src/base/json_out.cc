@@ -1,0 +1,154 @@
+#include "base/json_out.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace errand {
+namespace {
+
+// Bytes that can be copied as they are.
+bool plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  out.reserve(out.size() + text.size() + 2);
+  out.push_back('"');
+  size_t done = 0;
+  bool ascii_only = true;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (plain(c)) continue;
+    if (c >= 0x80) {
+      if (ascii_only) {
+        ascii_only = false;
+        if (!is_utf8(text.substr(i))) {
+          // Rare: mend the rest once and go on with the copy.
+          out.append(text.substr(done, i - done));
+          const std::string mended = to_utf8(text.substr(i));
+          std::string tail;
+          append_json_string(tail, mended);
+          out.append(tail, 1, tail.size() - 1);
+          return;
+        }
+      }
+      continue;
+    }
+    out.append(text.substr(done, i - done));
+    done = i + 1;
+    switch (c) {
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      default: {
+        constexpr char hex[] = "0123456789abcdef";
+        out += "\\u00";
+        out.push_back(hex[c >> 4]);
+        out.push_back(hex[c & 15]);
+      }
+    }
+  }
+  out.append(text.substr(done));
+  out.push_back('"');
+}
+
+void JsonOut::separate() {
+  if (after_key_) {
+    after_key_ = false;
+  } else if (!first_) {
+    out_.push_back(',');
+  }
+  first_ = false;
+}
+
+JsonOut& JsonOut::open(char bracket) {
+  separate();
+  out_.push_back(bracket);
+  is_object_ = (is_object_ << 1) | (bracket == '{' ? 1 : 0);
+  first_ = true;
+  return *this;
+}
+
+JsonOut& JsonOut::end() {
+  out_.push_back((is_object_ & 1) != 0 ? '}' : ']');
+  is_object_ >>= 1;
+  first_ = false;
+  return *this;
+}
+
+JsonOut& JsonOut::key(std::string_view name) {
+  separate();
+  append_json_string(out_, name);
+  out_.push_back(':');
+  after_key_ = true;
+  return *this;
+}
+
+JsonOut& JsonOut::value(std::string_view text) {
+  separate();
+  append_json_string(out_, text);
+  return *this;
+}
+
+JsonOut& JsonOut::value(bool flag) {
+  separate();
+  out_ += flag ? "true" : "false";
+  return *this;
+}
+
+JsonOut& JsonOut::value(double number) {
+  if (!std::isfinite(number)) return null();
+  separate();
+  fmt::format_to(std::back_inserter(out_), "{}", number);
+  return *this;
+}
+
+JsonOut& JsonOut::integer(int64_t number) {
+  separate();
+  const fmt::format_int text(number);
+  out_.append(text.data(), text.size());
+  return *this;
+}
+
+JsonOut& JsonOut::value(Time wall) {
+  if (!wall) return null();
+  separate();
+  out_.push_back('"');
+  append_time(out_, wall);
+  out_.push_back('"');
+  return *this;
+}
+
+JsonOut& JsonOut::null() {
+  separate();
+  out_ += "null";
+  return *this;
+}
+
+JsonOut& JsonOut::raw(std::string_view json) {
+  separate();
+  out_ += json;
+  return *this;
+}
+
+JsonOut& JsonOut::text_or_null(std::string_view name, std::string_view text) {
+  key(name);
+  return text.empty() ? null() : value(text);
+}
+
+}  // namespace errand

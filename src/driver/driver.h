@@ -1,0 +1,159 @@
+// How agents run. A driver turns one kind of agent (or a command) into events, and nothing more: it decides no state,
+// keeps no task, and knows neither store nor engine. One contract suite (tests/contract/driver_contract.h) runs against
+// every driver.
+//
+// Threads: all calls, in both directions, happen on the engine's thread. A sink may be called inside open(), send(),
+// answer() and stop(): the engine's sink only puts things into its inbox.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "store/store.h"
+#include "task/message.h"
+#include "task/task.h"
+
+namespace errand {
+
+struct Capabilities {
+  bool message_while_running = false;  // send() works during a turn.
+  bool resume = false;                 // A further turn in the same conversation.
+  bool fork = false;
+  bool reattach = false;  // Goes on with a turn after the server was restarted.
+  bool permissions = false;
+  bool operator==(const Capabilities&) const = default;
+};
+
+// What a driver reports. Texts are UTF-8; the driver has replaced what was not.
+namespace report {
+struct MessageBegan {  // An assistant message. At most one is open at a time.
+  MessageId id;        // Empty: the engine makes one.
+};
+struct Text {
+  int part = 0;  // Index of the part in the open message; parts begin in order.
+  bool reasoning = false;
+  std::string text;
+};
+struct ToolStarted {
+  int part = 0;
+  std::string call_id;
+  std::string name;
+  std::string input;    // JSON.
+  std::string summary;  // One short line for people.
+};
+struct ToolCompleted {
+  std::string call_id;
+  std::string output;
+  bool is_error = false;
+  int64_t ms = 0;
+};
+struct MessageEnded {};  // The open message is complete.
+struct Output {          // A command's: bytes [offset, offset + length) of its log, one stream.
+  std::string stream;    // "stdout" or "stderr".
+  int64_t offset = 0;
+  int64_t length = 0;
+  std::string text;  // At most output_text_max bytes of it, for those who read live.
+  int64_t lines = 0;
+  std::shared_ptr<Syncable> log;  // Synced before the event is stored.
+};
+struct Used {  // Added to what was used before.
+  Usage usage;
+};
+struct Resources {  // Totals of the run so far.
+  double cpu_s = 0;
+  int64_t memory_bytes = 0;
+};
+struct Warning {
+  std::string code;
+  std::string text;
+};
+struct AgentSession {  // The agent's own id of the conversation.
+  std::string id;
+};
+struct Taken {  // A message that was given by open() or send() is now part of the conversation.
+  MessageId message;
+};
+struct Asks {
+  std::string request_id;  // Unique in the task.
+  AskKind kind = AskKind::answer;
+  std::string text;
+  std::vector<std::string> options;
+  std::string tool;  // For permissions: what the rules match.
+  std::string subject;
+};
+struct Alive {};  // A sign of life that is no event.
+}  // namespace report
+
+using Report = std::variant<report::MessageBegan, report::Text, report::ToolStarted, report::ToolCompleted,
+                            report::MessageEnded, report::Output, report::Used, report::Resources, report::Warning,
+                            report::AgentSession, report::Taken, report::Asks, report::Alive>;
+
+inline constexpr size_t output_text_max = 32 * 1024;
+
+struct Outcome {
+  enum class Kind : uint8_t {
+    completed,
+    failed,
+    stopped,  // By stop().
+    lost,     // The run cannot go on and nobody knows how it ended: `interrupted`.
+  } kind = Kind::completed;
+  std::optional<std::string> result;
+  std::optional<TaskError> error;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+};
+
+// Where a turn's reports go. Reports of one call are stored in one commit, together with the checkpoint, before any of
+// them is shown to anybody.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual void report(std::vector<Report> reports, std::string checkpoint) = 0;
+  // The work of this turn has ended and nothing of it is left (no process, no request). Exactly once, last.
+  virtual void ended(Outcome outcome) = 0;
+};
+
+struct TurnRequest {
+  std::shared_ptr<const Task> task;  // Task::run names the run.
+  std::vector<Message> messages;     // User messages not yet taken, in order. The first turn of a command has none.
+  std::vector<Message> history;      // The conversation before them, for drivers that keep none of their own.
+  // The run was at work when the server stopped: go on after `task->checkpoint`, or answer `lost`.
+  bool reattach = false;
+};
+
+// A turn at work.
+class Turn {
+ public:
+  // Leaves nothing behind: what still runs is ended (without waiting for it), unless detach() was called.
+  virtual ~Turn() = default;
+  // A further message during the turn; `Taken` follows when the agent has it. Repeats of an id are dropped.
+  virtual Status send(const Message& message) = 0;
+  virtual void answer(const std::string& request_id, const std::string& decision, const std::string& message) = 0;
+  // Ends the work, with its whole process tree; `ended` follows. May be repeated.
+  virtual void stop() = 0;
+  // Is it alive, though silent? Leads to Resources or Alive where it is, to nothing where it is not.
+  virtual void probe() {}
+  // The server leaves, the work stays: to be taken up by reattach. No report follows.
+  virtual void detach() {}
+};
+
+class Driver {
+ public:
+  virtual ~Driver() = default;
+  virtual Capabilities capabilities() const = 0;
+  // Can this launch be run at all? Asked before anything is stored.
+  virtual Status check(const Launch& launch) const = 0;
+  // Begins (or takes up again) the turn. `sink` outlives the Turn.
+  virtual Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) = 0;
+  // What a run of this task left: its folder and log go. Called once the task is removed and the run is gone.
+  virtual void forget(const TaskId& /*task*/) {}
+  // The path of a run's log, for notices and /log; empty where there is none.
+  virtual std::string log_path(const TaskId& /*task*/, int /*run*/) const { return {}; }
+};
+
+}  // namespace errand

@@ -1,0 +1,188 @@
+// The engine: one thread decides. It owns the tasks at work, the slots, the deadlines and the turns; HTTP and drivers
+// only put things into its inbox. See docs/architecture in ARCHITECTURE.md, "A tick".
+//
+// Every call here is made on the engine's thread and answers later, on the same thread, never inside the call; what it
+// answers is durable.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/executor.h"
+#include "base/id.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "driver/driver.h"
+#include "engine/feed.h"
+#include "store/store.h"
+#include "task/decide.h"
+#include "task/json.h"
+#include "task/task.h"
+
+namespace errand {
+
+template <class T>
+using Reply = std::move_only_function<void(Result<T>)>;
+
+// A task and what is known of it at this moment.
+struct TaskView {
+  Task task;
+  TaskMoment moment;
+};
+
+// An agent that a task may name: found on this machine, or configured.
+struct Agent {
+  std::string id;  // A found one's id is its name.
+  std::string name;
+  std::string driver;  // Key of EngineParts::drivers.
+  std::string model;
+  std::string description;
+  bool builtin = true;  // Found, not configured: cannot be changed.
+  std::optional<Permission> permission;
+  int max_concurrent = 0;  // 0: no limit of its own.
+  bool operator==(const Agent&) const = default;
+};
+
+struct EngineSettings {
+  int max_concurrent = 3;
+  std::map<std::string, int> max_per_agent;
+  std::map<std::string, int> max_per_model;
+  bool allow_over_limit = false;
+  Millis command_timeout_ms = 300'000;
+  Millis idle_timeout_ms = 300'000;
+  Millis retention_ms = 0;  // 0: keep.
+  int64_t output_limit = 64LL << 20;
+  int inbox_max = 10'000;             // Waiting inputs, past which calls are answered `exhausted`.
+  Millis delta_watched_ms = 30;       // Text is merged this long while somebody reads the task,
+  Millis delta_unwatched_ms = 1'000;  // and this long where nobody does,
+  size_t delta_bytes = 16 * 1024;     // or until it is this long.
+  std::string default_work_dir;
+};
+
+// What the engine is made of. All outlive it.
+struct EngineParts {
+  Store& store;
+  Executor& loop;     // The engine's own thread.
+  Executor& readers;  // Threads for reading the store.
+  Clock& clock;
+  Random& random;
+  std::map<std::string, Driver*> drivers;  // By name.
+  std::vector<Agent> agents;
+};
+
+struct Health {
+  int64_t running = 0;  // Turns holding a slot.
+  int64_t queued = 0;
+  int64_t working = 0;  // Tasks whose turn is at work.
+  int64_t inbox = 0;    // Inputs waiting for a commit.
+  int64_t streams = 0;
+  int64_t commits = 0;  // Since start.
+  int64_t events = 0;
+  bool recovering = false;
+  bool draining = false;
+};
+
+// What POST .../message answers.
+struct MessageTaken {
+  TaskView view;
+  int turn = 0;
+  MessageId message_id;
+};
+
+struct Cleared {
+  int64_t removed = 0;
+  int64_t left = 0;
+};
+
+// What /result answers: an ended task's result, or a running one's progress. The first reading of an ended one marks
+// it.
+struct ResultView {
+  TaskView view;
+  bool timed_out = false;  // `block` ran out: not an error.
+};
+
+class Engine {
+ public:
+  // What `clear` and `cancel` may be about.
+  struct Scope {
+    std::optional<TaskId> task;
+    std::optional<BatchId> batch;
+    std::optional<SessionId> parent_session;
+  };
+  struct NewMessage {
+    std::string text;     // Or:
+    std::string content;  // JSON list of parts, checked by api/.
+    WaitingMessage::When when = WaitingMessage::When::steer;
+  };
+
+  virtual ~Engine() = default;
+
+  // Reads the store, takes up or settles what was at work, puts the rest in line. Before anything else; answers when
+  // the server may listen.
+  virtual void recover(Reply<void> reply) = 0;
+  // Does all due work. Returns when it wants to be called again at the latest (steady time; never: only when woken).
+  // The engine asks for a tick through `loop` whenever it has something to do; this is for deadlines.
+  virtual Time tick() = 0;
+  // Stops taking work, commits what it has, detaches from its turns; answers when it may be destroyed.
+  virtual void drain(Reply<void> reply) = 0;
+
+  // --- tasks
+  // `key` is the Idempotency-Key or empty, `fingerprint` tells one request from another under the same key.
+  virtual void launch(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply) = 0;
+  virtual void get(TaskId id, Reply<TaskView> reply) = 0;
+  virtual void cancel(TaskId id, std::string by, Reply<TaskView> reply) = 0;
+  virtual void retry(TaskId id, std::optional<NewMessage> message, Reply<TaskView> reply) = 0;
+  virtual void message(TaskId id, NewMessage message, Reply<MessageTaken> reply) = 0;
+  // Explicit resume: only `completed` tasks (R5.3).
+  virtual void resume(TaskId id, NewMessage message, Reply<MessageTaken> reply) = 0;
+  virtual void answer(TaskId id, input::Answered answer, Reply<TaskView> reply) = 0;
+  virtual void remove(TaskId id, Gone why, Reply<void> reply) = 0;
+  virtual void clear(Scope scope, Reply<Cleared> reply) = 0;
+  // Marks the first reading. Waits until the task is at rest where `block_ms` > 0.
+  virtual void result(TaskId id, Millis block_ms, Reply<ResultView> reply) = 0;
+  // A unique id that begins with `text` (the whole id included). not_found, or conflict where several do.
+  virtual void resolve(std::string text, Reply<TaskId> reply) = 0;
+
+  // --- batches
+  virtual void batch(BatchId id, Reply<BatchCounts> reply) = 0;  // not_found where it has no tasks.
+  // Answers when all (or the first) of its tasks are at rest, or the time is up.
+  enum class Until : uint8_t { all, first };
+  virtual void wait_batch(BatchId id, Until until, Millis block_ms, Reply<BatchCounts> reply) = 0;
+  virtual void cancel_batch(BatchId id, std::string by, Reply<int64_t> reply) = 0;  // How many it cancelled.
+  virtual void retry_batch(BatchId id, Reply<int64_t> reply) = 0;                   // The failed ones.
+  virtual void remove_batch(BatchId id, Reply<int64_t> reply) = 0;
+
+  // --- sessions and notices
+  virtual void open_session(Session session, Reply<Session> reply) = 0;  // Empty id: a new one.
+  virtual void end_session(SessionId id, Reply<int64_t> reply) = 0;      // R3.5; how many tasks it removed.
+  // Waits for one where there is none and block_ms > 0. Asking with `after` takes the earlier ones.
+  virtual void notices(SessionId id, int64_t after, int limit, Millis block_ms, Reply<std::vector<Notice>> reply) = 0;
+  virtual void take_notice(SessionId session, NoticeId id, Reply<Notice> reply) = 0;
+
+  // --- what is known without the store
+  virtual std::vector<Agent> agents() const = 0;
+  virtual StateCounts counts() const = 0;
+  virtual EngineSettings settings() const = 0;
+  virtual Health health() const = 0;
+  virtual TaskMoment moment(const Task& task) const = 0;  // Of a task that was read from the store.
+  virtual Driver* driver_of(const Task& task) const = 0;
+
+  // --- streams
+  // The feed of a task while somebody holds it; made where there is none. Of a task that is at rest it has no tail.
+  virtual std::shared_ptr<Feed> feed(const TaskId& id) = 0;
+  virtual std::shared_ptr<Feed> all() = 0;  // The whole store's.
+  // Frames of stored events, with the text of `output` put in. Any thread.
+  virtual std::vector<FramePtr> frames(const std::vector<Event>& events) const = 0;
+  virtual FramePtr gone_frame(const Tombstone& gone) const = 0;
+  // Notices of a session: woken when one was made.
+  virtual std::shared_ptr<Feed> session_feed(const SessionId& id) = 0;
+};
+
+std::unique_ptr<Engine> make_engine(EngineParts parts, EngineSettings settings);
+
+}  // namespace errand

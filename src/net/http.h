@@ -1,0 +1,85 @@
+// HTTP as the rest of net/ sees it: plain requests, replies and streams. Only server.cc (and client.cc of cli/) know
+// the HTTP library.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace errand::net {
+
+enum class Method : uint8_t { get, head, post, put, patch, del, options, other };
+std::string_view name(Method method);
+
+struct Request {
+  Method method = Method::get;
+  std::string path;  // Percent-decoded, normalised: begins with '/', no empty or dot segments. Else the server has
+                     // answered 400.
+  std::vector<std::pair<std::string, std::string>> query;    // Decoded, in order.
+  std::vector<std::pair<std::string, std::string>> headers;  // Names in lower case.
+  std::string body;
+  std::string peer;        // The client's address, canonical (IPv4-mapped addresses as IPv4).
+  bool over_unix = false;  // Came through the unix socket: the peer is the owner.
+  bool secure = false;     // TLS, or a trusted proxy said https.
+
+  // The first of that name; empty where there is none.
+  std::string_view header(std::string_view name) const;
+  size_t count_header(std::string_view name) const;
+  std::optional<std::string_view> param(std::string_view name) const;
+};
+
+struct Response {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+
+// One piece to write: the bytes, and who keeps them alive. Shared by all readers of a stream.
+struct Slice {
+  std::string_view bytes;
+  std::shared_ptr<const void> owner;
+};
+
+// What a streaming reply writes. It is pulled by its connection whenever that can write; a slow connection pulls
+// rarely, and that is all it costs. I/O thread only.
+class StreamSource {
+ public:
+  virtual ~StreamSource() = default;  // The connection is gone, or the stream has ended.
+  enum class Pulled : uint8_t {
+    some,  // Slices were appended; ask again when they are written.
+    none,  // Nothing now: `wake` will be called.
+    end,   // The last slices, if any, were appended: write them and close the reply.
+  };
+  // Appends up to about `bytes`.
+  virtual Pulled pull(std::vector<Slice>& out, size_t bytes) = 0;
+  // Given once, before the first pull: call it (on the I/O thread) when there is something to pull again. It may write
+  // to the socket at once.
+  virtual void on_ready(std::function<void()> wake) = 0;
+};
+
+// One request being answered. Handlers keep it until they have answered; a peer that left meanwhile is no error: the
+// answer is dropped. Exactly one of reply() and stream() is called, once, on the I/O thread, at any time.
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  Request request;
+  virtual void reply(Response response) = 0;
+  // `response` gives status and headers; its body is empty. Sent chunked and kept open.
+  virtual void stream(Response response, std::unique_ptr<StreamSource> source) = 0;
+  // Called (at most once) when the peer goes away before the answer: a waiting call may be given up.
+  virtual void on_gone(std::function<void()> gone) = 0;
+};
+using ExchangePtr = std::shared_ptr<Exchange>;
+
+// Decides on the head alone, before the body is read: an answer refuses the request (401, 403, 421, 413, ...), nothing
+// lets it pass.
+using HeadCheck = std::function<std::optional<Response>(const Request& head, uint64_t content_length)>;
+using Handler = std::function<void(ExchangePtr)>;
+
+}  // namespace errand::net

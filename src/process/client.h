@@ -1,0 +1,117 @@
+// The server's side of the supervisor: start runs, feed them, stop them, hear how they end.
+//
+// A run is one start of work: `task_….3` names its folder data_dir/run/task_….3/, its journal and its fence. Spawning a
+// run that exists returns that run and starts nothing. Threads: everything on the engine's thread; callbacks come
+// through the executor's thread and never inside a call.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/executor.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace errand::process {
+
+enum class JournalMode : uint8_t {
+  log,       // A command's output: past `output_limit` head and tail are kept, and the run goes on.
+  protocol,  // An agent's wire: never cut. At its bound the supervisor stops reading until `release_journal`.
+};
+
+struct SpawnRequest {
+  std::string run;                // "<task>.<run>"
+  std::vector<std::string> argv;  // argv[0] is looked up in the PATH of `env`.
+  std::string work_dir;
+  std::vector<std::string> env;  // "NAME=value", complete.
+  JournalMode mode = JournalMode::log;
+  bool keep_stdin = false;   // False: standard input is empty (/dev/null).
+  Millis timeout_ms = 0;     // 0: none. The supervisor ends the run by itself.
+  Millis grace_ms = 3'000;   // From SIGTERM to SIGKILL.
+  int64_t output_limit = 0;  // Bytes kept of the log; 0: 64 MiB.
+};
+
+// How a run ended: written by the supervisor to the run's folder before anybody is told.
+struct RunEnd {
+  enum class How : uint8_t {
+    exited,        // exit_code
+    signalled,     // signal
+    timeout,       // The deadline; exit_code or signal say how it went.
+    stopped,       // By stop().
+    spawn_failed,  // `text` says why; nothing ran.
+    lost,          // The supervisor or the machine died: nobody knows.
+  } how = How::exited;
+  int exit_code = 0;
+  int signal = 0;
+  std::string text;
+  double cpu_s = 0;
+  int64_t max_memory_bytes = 0;
+  Time started_at, ended_at;
+  int64_t output_bytes = 0;  // All that the run printed, cut or not.
+};
+
+struct RunStatus {
+  std::string run;
+  bool alive = false;
+  int64_t output_bytes = 0;
+  std::optional<RunEnd> end;
+};
+
+struct RunUsage {
+  double cpu_s = 0;
+  int64_t memory_bytes = 0;
+  int processes = 0;
+};
+
+// What a run's owner hears.
+class RunListener {
+ public:
+  virtual ~RunListener() = default;
+  // The journal holds `total` bytes now (counting the child's bytes). At most about 20 times a second.
+  virtual void output(int64_t total) = 0;
+  // The whole tree is gone, the output is drained, the end is on disk. Once, last.
+  virtual void ended(const RunEnd& end) = 0;
+};
+
+class SupervisorClient {
+ public:
+  virtual ~SupervisorClient() = default;
+
+  using Done = std::move_only_function<void(Status)>;
+  // Answers when the run's folder is synced and the child is started (or an end of spawn_failed is recorded). For a run
+  // that exists already: answers at once, and `listener` hears it from now on. `listener` must live until ended() or
+  // forget(run).
+  virtual void spawn(SpawnRequest request, RunListener* listener, Done done) = 0;
+  // Takes up a run after a restart: its listener hears output(total) and, where it ended meanwhile, ended().
+  // not_found: no folder, so it was never started.
+  virtual void attach(const std::string& run, RunListener* listener, Done done) = 0;
+  // No callback reaches this listener any more. The run goes on.
+  virtual void forget(RunListener* listener) = 0;
+  // SIGTERM to the tree, SIGKILL after the grace time (or the given one). ended() follows.
+  virtual void stop(const std::string& run, std::optional<Millis> grace_ms = {}) = 0;
+  // Frame `number` (1, 2, 3, ... per run) for the child's standard input; a number it has taken already is dropped.
+  // Answers when the supervisor has taken it.
+  virtual void input(const std::string& run, int64_t number, std::string bytes, Done done) = 0;
+  virtual void close_input(const std::string& run) = 0;
+  virtual void usage(const std::string& run, std::move_only_function<void(Result<RunUsage>)> done) = 0;
+  // Protocol journals: everything before `offset` may go.
+  virtual void release_journal(const std::string& run, int64_t offset) = 0;
+  // The run's folder goes (an ended run's at once; a live one is stopped first).
+  virtual void release(const std::string& run) = 0;
+  virtual void list(std::move_only_function<void(Result<std::vector<RunStatus>>)> done) = 0;
+};
+
+// Finds the supervisor of `data_dir`, or starts one (`self` with the word "supervisor"), and connects. Blocking, for
+// start-up: at most about a second. Where the connection is lost later, the client finds or starts one again by itself;
+// runs that went with the old one end as `lost`.
+struct ClientOptions {
+  std::string data_dir;
+  std::string self;  // The errand binary.
+};
+Result<std::unique_ptr<SupervisorClient>> connect_supervisor(const ClientOptions& options, Executor& executor);
+
+}  // namespace errand::process

@@ -1,0 +1,21 @@
+// The supervisor: the process that owns every child process, its pipes and its journal. `errand supervisor` runs it;
+// the server finds or starts it and talks to it through SupervisorClient (client.h).
+//
+// It is small, single-threaded and has no opinions. It goes on when the server stops, crashes or is replaced. What it
+// promises is in docs/decisions/0002-supervisor.md and at the head of supervisor.cc.
+#pragma once
+
+#include <string>
+
+namespace errand::process {
+
+struct SupervisorOptions {
+  std::string data_dir;            // Its socket is data_dir/supervisor.sock, its runs are data_dir/run/.
+  int64_t idle_exit_ms = 10'000;   // Without runs and without a server it leaves after this.
+  int64_t orphan_ms = 86'400'000;  // Without a server for this long it ends everything and leaves.
+};
+
+// Runs until it has nothing left to do. Returns the exit code.
+int run_supervisor(const SupervisorOptions& options);
+
+}  // namespace errand::process

@@ -1,0 +1,150 @@
+// decide: the only code that changes a task's state.
+//
+//                 Start              TurnEnded(ok)
+//   [pending] ------------> [running] ------------> [completed]
+//       |                    |  |  ^                  |     ^
+//       | Cancel      Cancel |  |  | Start            |     | TurnEnded(ok)
+//       v                    |  |  |           Prompt |     |
+//   [cancelled] <------------+  |  |                  v     |
+//       |                       |  |                [resumed]--- Cancel ---> [cancelled]
+//       | Retry                 |  |                  |
+//       +------> [pending] -----|--+                  | TurnEnded(failed), Deadline, Lost
+//                    ^          |                     v
+//                    |          +----------------> [failed]
+//                    +------------- Retry ------------+
+//
+// The table of moves (rows: state; - : refused with conflict, nothing changes; . : accepted, no change of state):
+//
+//               Start    Activity TurnEnded ok   TurnEnded failed  Cancel     Deadline  Prompt   Retry    Lost
+//               Ask/Answer Remove
+//   pending     running  .(fenced) .(fenced)     .(fenced)         cancelled  .         .        -        .       .
+//   gone running     .        .        completed (1)  failed            cancelled  failed(2) .        -        failed
+//   .          gone resumed     resumed  .        completed (1)  failed            cancelled  failed(2) .        -
+//   failed  .          gone completed   .        .        .              .                 -          .         resumed
+//   -        .       .          gone failed      .        .        . (3)          . (3)             -          . -
+//   pending  . (3)   .          gone cancelled   .        .        . (3)          . (3)             -          . -
+//   pending  . (3)   .          gone
+//
+//   (1) Where a message waits for the next turn (queue, interrupt), that turn follows at once: the state is `resumed`.
+//   (2) Idle with on_hang = restart and restarts left: the turn is stopped and queued again.
+//   (3) The processes are gone: `stopping` ends. Nothing the agent says after a cancel makes the task completed.
+//   An input that names a run other than the task's own is fenced off: it changes nothing.
+//
+// What each state promises (checked by assert_task after every decide and every read):
+//   All:        run >= 0, turn >= 1, attempt >= 1. queued_at and created_at are set. completed_at is set exactly at
+//   rest. pending:    Its turn is queued. No result of this attempt; no error. Not stopping. running:    Its turn is at
+//   work, run >= 1, started_at is set. No error. resumed:    Its turn is queued or at work; resume_count >= 1. No
+//   error. completed:  Its turn has ended, reason is "finished", not stopping, no asks, no waiting messages. failed:
+//   error is set and reason equals its code. Its turn has ended, or is `working` exactly while stopping. cancelled:
+//   reason names who. No error. Its turn has ended, or is `working` exactly while stopping.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "task/event.h"
+#include "task/message.h"
+#include "task/notice.h"
+#include "task/task.h"
+
+namespace errand {
+
+namespace input {
+// A slot is reserved: its queued turn begins.
+struct Start {};
+// The driver showed a sign of life. The engine's recorder adds the events; this checks the fence.
+struct Activity {
+  int run = 0;
+};
+// The agent took a message that waited.
+struct Taken {
+  int run = 0;
+  MessageId message;
+};
+// The work of a run has ended and nothing of it is left. Exactly one per run.
+struct TurnEnded {
+  int run = 0;
+  enum class Outcome : uint8_t { completed, failed, stopped } outcome = Outcome::completed;
+  std::optional<std::string> result;
+  std::optional<TaskError> error;  // With failed.
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+};
+struct Cancel {
+  std::string by;  // "user", "parent", "session_ended", ...: the reason becomes cancelled_by_<by>.
+};
+struct Deadline {
+  int run = 0;
+  enum class Which : uint8_t { timeout, idle_warning, idle } which = Which::timeout;
+  std::string text;  // What was seen.
+};
+// A message for the conversation; it is stored in the same commit.
+struct Prompt {
+  MessageId message;
+  WaitingMessage::When when = WaitingMessage::When::steer;
+};
+struct Retry {
+  std::optional<MessageId> message;  // A further message, stored in the same commit.
+};
+// After a restart: the run cannot go on.
+struct Lost {
+  int run = 0;
+  std::string text;
+};
+struct Asked {
+  int run = 0;
+  Ask ask;
+};
+struct Answered {
+  std::string request_id;
+  std::string decision;  // allow, allow_always, deny; for a question: "answer".
+  std::string message;   // The answer, or the word that goes with the decision.
+  std::string by;
+};
+// Somebody read the result.
+struct Retrieved {};
+// Delete, clear, retention, the end of the parent session.
+struct Remove {};
+}  // namespace input
+
+using Input = std::variant<input::Start, input::Activity, input::Taken, input::TurnEnded, input::Cancel,
+                           input::Deadline, input::Prompt, input::Retry, input::Lost, input::Asked, input::Answered,
+                           input::Retrieved, input::Remove>;
+
+namespace effect {
+struct Open {};  // Begin the turn with `Task::run`.
+struct Stop {    // End the run's work and its whole process tree.
+  int run = 0;
+};
+struct Send {  // Give the running turn a message.
+  MessageId message;
+};
+struct Answer {
+  std::string request_id;
+  std::string decision;
+  std::string message;
+};
+}  // namespace effect
+using Effect = std::variant<effect::Open, effect::Stop, effect::Send, effect::Answer>;
+
+struct Step {
+  Task after;
+  std::vector<Event> events;  // seq and pos are not set yet.
+  std::vector<Effect> effects;
+  bool turn_ended = false;  // A turn came to its end: it is owed a notice.
+  bool removed = false;     // The task goes, with all that belongs to it.
+  // Nothing changed: nothing to store.
+  bool unchanged = false;
+};
+
+// Errors: conflict, with a sentence that says what the state allows. `now` is wall time.
+Result<Step> decide(const Task& task, const Input& input, Time now);
+
+// A task as it is first stored: pending, and its first event. `now` is wall time.
+Step create(Launch launch, TaskId id, SessionId session, Time now);
+
+inline constexpr int restarts_max = 1;
+
+}  // namespace errand

@@ -1,0 +1,49 @@
+// How tasks, messages, events and notices look on the wire (spec section 13), in one place: stored events and every
+// reply are made with these. Reading them back is in json_in.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "task/event.h"
+#include "task/message.h"
+#include "task/notice.h"
+#include "task/task.h"
+
+namespace errand {
+
+class JsonOut;
+
+// What is known of a task only at the moment of reading.
+struct TaskMoment {
+  Time now;
+  std::optional<int64_t> queue_position;  // 1 is next; absent unless its turn is queued.
+};
+
+// The whole task.
+void write_task(JsonOut& out, const Task& task, const TaskMoment& moment);
+// What lists and status events need: no prompt, command, description, result or error details, so that an event stays
+// small however long those are.
+void write_task_brief(JsonOut& out, const Task& task, Time now);
+void write_progress(JsonOut& out, const Progress& progress, Time now);
+void write_message(JsonOut& out, const Message& message);
+void write_parts(JsonOut& out, const std::vector<Part>& parts);
+void write_notice(JsonOut& out, const Notice& notice);
+void write_batch_counts(JsonOut& out, const BatchCounts& counts);
+
+// Events, with their data.
+Event task_event(EventType created_or_status, const Task& after, Time now);
+Event progress_event(const Task& after, Time now);
+Event warning_event(std::string_view code, std::string_view text, Time now);
+Event message_event(EventType created_or_completed, const Message& message, Time now);
+Event delta_event(const MessageId& message, int part, std::string_view text, Time now);
+Event tool_started_event(const MessageId& message, const Part& call, Time now);
+Event tool_completed_event(const Part& result, Time now);
+Event output_event(std::string_view stream, int64_t offset, int64_t length, Time now);
+Event ask_created_event(const Ask& ask, Time now);
+Event ask_answered_event(std::string_view request_id, std::string_view decision, std::string_view by, Time now);
+Event notice_event(EventType created_or_taken, const NoticeId& notice, Time now);
+Event end_event(TaskState state, Time now);
+
+}  // namespace errand

@@ -1,0 +1,247 @@
+// What a task is. Plain values: no I/O, no threads, no clock.
+//
+// A task is a row of turns. A turn is one prompt (or one command) and all that is done for it. `phase` says where the
+// last turn stands, and the task's `state` follows from it; only `decide` (decide.h) assigns either.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/id.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace errand {
+
+// Spelled as on the wire (R1.1).
+enum class TaskState : uint8_t { pending, running, completed, failed, cancelled, resumed };
+inline constexpr int task_state_count = 6;
+
+enum class TaskKind : uint8_t { agent, command };
+
+// Where the task's last turn stands.
+enum class TurnPhase : uint8_t {
+  queued,   // Waits for a slot.
+  working,  // A driver has it, or its processes are not gone yet (`stopping`).
+  ended,
+};
+
+// What to do with a task that shows no sign of life (R4.2).
+enum class OnHang : uint8_t { fail, restart };
+
+enum class Permission : uint8_t { ask, allow, deny };
+
+enum class Sandbox : uint8_t { off, workspace, strict };
+
+std::string_view name(TaskState state);
+std::string_view name(TaskKind kind);
+std::string_view name(TurnPhase phase);
+std::string_view name(OnHang policy);
+std::string_view name(Permission permission);
+std::string_view name(Sandbox level);
+std::optional<TaskState> parse_task_state(std::string_view text);
+std::optional<TaskKind> parse_task_kind(std::string_view text);
+std::optional<OnHang> parse_on_hang(std::string_view text);
+std::optional<Permission> parse_permission(std::string_view text);
+std::optional<Sandbox> parse_sandbox(std::string_view text);
+
+// R "at work": pending, running or resumed. Everything else is at rest.
+constexpr bool at_work(TaskState state) {
+  return state == TaskState::pending || state == TaskState::running || state == TaskState::resumed;
+}
+
+using StringMap = std::map<std::string, std::string>;
+
+// 0 is "the default of the server" for each.
+struct Limits {
+  int64_t cpu_s = 0;
+  int64_t memory_bytes = 0;
+  int64_t processes = 0;
+  int64_t open_files = 0;
+  int64_t output_bytes = 0;
+  int nice = 0;
+  bool operator==(const Limits&) const = default;
+};
+
+// 0 is "none".
+struct Budget {
+  int64_t tokens = 0;
+  double cost_usd = 0;
+  int64_t turns = 0;
+  int64_t tool_calls = 0;
+  bool operator==(const Budget&) const = default;
+};
+
+// A rule of `permission`: the first whose tool and pattern match decides.
+struct PermissionRule {
+  std::string tool;     // A tool's name, or "*".
+  std::string pattern;  // What the call is about, with "*"; empty matches all.
+  Permission decision = Permission::ask;
+  bool operator==(const PermissionRule&) const = default;
+};
+
+// What the launch asked for. Fixed when the task is made; kept whole so that a retry does the same again.
+struct Launch {
+  TaskKind kind = TaskKind::agent;
+  std::string agent_id;  // Of an agent task; "command" for commands.
+  std::string title;     // As given; `Task::title` is what is shown.
+  std::string description;
+  std::string prompt;   // The first message's text; empty for commands.
+  std::string content;  // JSON: the list of parts that stood in the place of `message`; empty where there was none.
+  std::string command;  // For /bin/sh -c; or, where `argv` is set, the same words joined for people.
+  std::vector<std::string> argv;
+  std::string model;
+  std::string work_dir;  // Absolute; empty until the engine fills in the default.
+  std::vector<std::string> add_dirs;
+  StringMap env;                      // Never logged, never in an event or a reply.
+  std::vector<std::string> pass_env;  // Names taken from the server's environment.
+  bool enable_skills = false;
+  bool enable_mcp = false;
+  bool fork = false;
+  SessionId parent_session_id;
+  MessageId parent_message_id;
+  BatchId batch_id;  // "new" asks for one.
+  StringMap labels;
+  Millis timeout_ms = 0;       // 0: the default for the kind; -1: none.
+  Millis idle_timeout_ms = 0;  // 0: the default; -1: none.
+  OnHang on_hang = OnHang::fail;
+  Millis progress_every_ms = 0;
+  Millis retention_ms = 0;  // 0: the server's setting; -1: keep.
+  Limits limits;
+  Budget budget;
+  std::optional<Permission> permission;  // Absent: the agent's own default.
+  std::vector<PermissionRule> permission_rules;
+  Sandbox sandbox = Sandbox::off;
+  int priority = 0;
+  bool authorize_over_limit = false;
+  bool allow_interactive = false;
+  std::vector<std::string> notify_on;
+  std::vector<std::string> artifacts;
+  bool operator==(const Launch&) const = default;
+};
+
+struct Usage {
+  int64_t input_tokens = 0;
+  int64_t output_tokens = 0;
+  double cost_usd = 0;
+  bool operator==(const Usage&) const = default;
+};
+
+struct ToolUse {
+  std::string name;
+  std::string summary;
+  Time at;
+  bool operator==(const ToolUse&) const = default;
+};
+
+// R4.1. `idle_s` of the wire is derived when it is read.
+struct Progress {
+  int64_t tool_calls = 0;
+  std::vector<ToolUse> recent_tools;  // The newest ten, newest last.
+  int turns = 0;                      // Turns that have begun.
+  Usage usage;
+  int64_t output_bytes = 0;
+  int64_t output_lines = 0;
+  double cpu_s = 0;
+  int64_t memory_bytes = 0;
+  Time last_update;
+  bool operator==(const Progress&) const = default;
+};
+inline constexpr size_t recent_tools_max = 10;
+
+// Why a task failed (R1.5): for programs (`code`), for people (`message`), for debugging (`details`).
+struct TaskError {
+  std::string code;  // timeout, hung, interrupted, exit, signal, spawn_failed, agent_error, budget, fork_failed, ...
+  std::string message;
+  std::string details;  // A JSON object, or empty.
+  bool operator==(const TaskError&) const = default;
+};
+
+enum class AskKind : uint8_t { permission, answer };
+std::string_view name(AskKind kind);
+
+// A question or a permission request that has no answer yet (R4.6). A task may have several; the first is what
+// `waiting_for` shows.
+struct Ask {
+  std::string request_id;
+  AskKind kind = AskKind::answer;
+  std::string text;
+  std::vector<std::string> options;
+  Time at;
+  bool operator==(const Ask&) const = default;
+};
+
+// A message that has been stored and not yet been taken by the agent.
+struct WaitingMessage {
+  enum class When : uint8_t { steer, queue, interrupt };
+  MessageId id;
+  When when = When::steer;
+  bool operator==(const WaitingMessage&) const = default;
+};
+std::string_view name(WaitingMessage::When when);
+std::optional<WaitingMessage::When> parse_when(std::string_view text);
+
+struct Task {
+  // Fixed when it is made.
+  TaskId id;
+  Launch launch;
+  std::string title;
+  SessionId session_id;
+  Time created_at;
+
+  // The state: assigned by `decide` alone.
+  TaskState state = TaskState::pending;
+  TurnPhase phase = TurnPhase::queued;
+  std::string
+      reason;  // finished, cancelled_by_user, timeout, hung, interrupted, ...; equals error->code where it failed.
+  bool stopping = false;      // At rest (or being interrupted), and its processes are not gone yet.
+  bool interrupting = false;  // The running turn is being stopped for a message that interrupts; the next turn follows.
+  int turn = 1;               // The last turn's number.
+  int attempt = 1;            // Goes up with each retry.
+  int run = 0;                // The fence: goes up with each start of work. 0: never started.
+  int restarts = 0;           // Of this turn, after a hang.
+  int resume_count = 0;
+  bool is_forked = false;
+  std::vector<Ask> asks;
+  std::vector<WaitingMessage> waiting;  // In order; taken from the front.
+
+  // What came of it.
+  Progress progress;
+  std::optional<std::string> result;
+  std::optional<TaskError> error;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  std::string driver_session;  // The agent's own session id, where its driver keeps one.
+  std::string checkpoint;  // The driver's own mark (a journal offset, a step): committed with the events made up to it.
+
+  // When.
+  Time queued_at;  // When the last turn was queued: its place in line counts from here.
+  Time started_at;
+  Time completed_at;
+  Time updated_at;
+  Time retrieved_at;
+  Time expires_at;  // Set when it comes to rest with a retention; never otherwise.
+
+  // Bookkeeping of the store and the engine.
+  int64_t version = 0;   // Goes up with each commit; what `Commit::before_version` is compared with.
+  int64_t last_seq = 0;  // The seq of its last event.
+
+  bool operator==(const Task&) const = default;
+};
+
+// R1.7, R1.10: a turn of it is really at work and is not waiting for somebody; or its processes are not gone yet.
+bool holds_slot(const Task& task);
+
+// The launch's own, else its description, else the first line of message or command; at most 80 characters.
+std::string title_of(const Launch& launch);
+
+// What each state promises (the list is in decide.h). Ends the process where a promise is broken.
+void assert_task(const Task& task);
+// The same as an answer: empty, or the broken promise.
+std::string broken_promise(const Task& task);
+
+}  // namespace errand
