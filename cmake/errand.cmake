@@ -10,7 +10,7 @@ if(MOLD)
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
-                    -Woverloaded-virtual -Wthread-safety -Wimplicit-fallthrough -fno-omit-frame-pointer)
+                    -Woverloaded-virtual -Wthread-safety -Wimplicit-fallthrough -Wno-missing-designated-field-initializers -fno-omit-frame-pointer)
 if(ERRAND_WERROR)
   add_compile_options(-Werror)
 endif()

@@ -26,9 +26,10 @@
 //   pending  . (3)   .          gone
 //
 //   (1) Where a message waits for the next turn (queue, interrupt), that turn follows at once: the state is `resumed`.
-//   (2) Idle with on_hang = restart and restarts left: the turn is stopped and queued again.
+//   (2) Idle with on_hang = restart and restarts left: the turn is stopped and begun again, in the slot that it has.
 //   (3) The processes are gone: `stopping` ends. Nothing the agent says after a cancel makes the task completed.
-//   An input that names a run other than the task's own is fenced off: it changes nothing.
+//   `end` is the last event of a task that comes to rest: after a cancel or a timeout it follows when the processes are
+//   gone. An input that names a run other than the task's own is fenced off: it changes nothing.
 //
 // What each state promises (checked by assert_task after every decide and every read):
 //   All:        run >= 0, turn >= 1, attempt >= 1. queued_at and created_at are set. completed_at is set exactly at
@@ -133,7 +134,8 @@ struct Step {
   Task after;
   std::vector<Event> events;  // seq and pos are not set yet.
   std::vector<Effect> effects;
-  bool turn_ended = false;  // A turn came to its end: it is owed a notice.
+  bool turn_ended = false;  // A turn came to its end: its parent is owed a notice.
+  bool asked = false;       // after.asks.back() is new: its parent is owed a notice.
   bool removed = false;     // The task goes, with all that belongs to it.
   // Nothing changed: nothing to store.
   bool unchanged = false;
@@ -143,7 +145,12 @@ struct Step {
 Result<Step> decide(const Task& task, const Input& input, Time now);
 
 // A task as it is first stored: pending, and its first event. `now` is wall time.
-Step create(Launch launch, TaskId id, SessionId session, Time now);
+// `first` is the id of the prompt's message; empty for commands.
+Step create(Launch launch, TaskId id, SessionId session, MessageId first, Time now);
+
+// The messages that the turn must be given when it is opened: all untaken ones; where it is taken up again after a
+// restart, without those that wait for the next turn.
+std::vector<MessageId> messages_to_give(const Task& task, bool reattach);
 
 inline constexpr int restarts_max = 1;
 

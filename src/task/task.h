@@ -175,11 +175,13 @@ struct Ask {
   bool operator==(const Ask&) const = default;
 };
 
-// A message that has been stored and not yet been taken by the agent.
+// A message of the turn at hand, or (untaken, `queue`) of the one after it. An untaken one is stored, and shown as
+// pending.
 struct WaitingMessage {
   enum class When : uint8_t { steer, queue, interrupt };
   MessageId id;
   When when = When::steer;
+  bool taken = false;  // By the agent. Kept until the turn has completed, so that a retry can give it again.
   bool operator==(const WaitingMessage&) const = default;
 };
 std::string_view name(WaitingMessage::When when);
@@ -207,7 +209,7 @@ struct Task {
   int resume_count = 0;
   bool is_forked = false;
   std::vector<Ask> asks;
-  std::vector<WaitingMessage> waiting;  // In order; taken from the front.
+  std::vector<WaitingMessage> waiting;  // In order.
 
   // What came of it.
   Progress progress;
