@@ -23,7 +23,9 @@ struct TaskMoment {
 
 // The whole task.
 void write_task(JsonOut& out, const Task& task, const TaskMoment& moment);
-// What lists and status events need: no prompt, command, description, result or error details, so that an event stays
+// The same with its long texts cut (at 4,000 characters): then the field `cut` names those that were.
+void write_task_in_list(JsonOut& out, const Task& task, const TaskMoment& moment);
+// What status events need: no prompt, command, description, result or error details, so that an event stays
 // small however long those are.
 void write_task_brief(JsonOut& out, const Task& task, Time now);
 void write_progress(JsonOut& out, const Progress& progress, Time now);
@@ -37,10 +39,13 @@ Event task_event(EventType created_or_status, const Task& after, Time now);
 Event progress_event(const Task& after, Time now);
 Event warning_event(std::string_view code, std::string_view text, Time now);
 Event message_event(EventType created_or_completed, const Message& message, Time now);
-Event delta_event(const MessageId& message, int part, std::string_view text, Time now);
+// `part` is the index in the message's parts as they are shown: a tool's result is a part too. `type` is text or
+// reasoning.
+Event delta_event(const MessageId& message, int part, std::string_view text, Time now, PartType type = PartType::text);
 Event tool_started_event(const MessageId& message, const Part& call, Time now);
 Event tool_completed_event(const Part& result, Time now);
-Event output_event(std::string_view stream, int64_t offset, int64_t length, Time now);
+// The range of the log of `run` that was printed; its text is put in when it is framed.
+Event output_event(std::string_view stream, int run, int64_t offset, int64_t length, Time now);
 Event ask_created_event(const Ask& ask, Time now);
 Event ask_answered_event(std::string_view request_id, std::string_view decision, std::string_view by, Time now);
 Event notice_event(EventType created_or_taken, const NoticeId& notice, Time now);

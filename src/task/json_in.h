@@ -34,6 +34,7 @@ void apply_event(Message& open, const Event& event);
 // The range that a stored `output` event names.
 struct OutputRange {
   std::string stream;
+  int run = 0;
   int64_t offset = 0;
   int64_t length = 0;
 };

@@ -163,6 +163,7 @@ struct TaskError {
 
 enum class AskKind : uint8_t { permission, answer };
 std::string_view name(AskKind kind);
+std::optional<AskKind> parse_ask_kind(std::string_view text);
 
 // A question or a permission request that has no answer yet (R4.6). A task may have several; the first is what
 // `waiting_for` shows.

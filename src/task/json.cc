@@ -1,0 +1,338 @@
+#include "task/json.h"
+
+#include <algorithm>
+
+#include "base/json_out.h"
+#include "base/text.h"
+
+namespace errand {
+namespace {
+
+// In lists and events: what is longer is cut, so that neither grows with what a caller or an agent wrote.
+constexpr size_t list_characters_max = 4'000;
+constexpr size_t brief_characters_max = 500;
+
+void write_labels(JsonOut& out, const StringMap& labels) {
+  out.key("labels").object();
+  for (const auto& [label, text] : labels) out.field(label, text);
+  out.end();
+}
+
+void write_waiting_for(JsonOut& out, const Task& task) {
+  out.key("waiting_for");
+  if (task.asks.empty()) {
+    out.null();
+    return;
+  }
+  const Ask& ask = task.asks.front();
+  out.object().field("kind", name(ask.kind)).field("request_id", ask.request_id);
+  out.field("text", first_characters(ask.text, list_characters_max));
+  out.key("options").array();
+  for (const std::string& option : ask.options) out.value(option);
+  out.end();
+  out.key("until").null().end();
+}
+
+// The fields that are small whatever the caller sent.
+void write_head(JsonOut& out, const Task& task) {
+  const Launch& launch = task.launch;
+  out.field("id", task.id).field("kind", name(launch.kind)).field("status", name(task.state));
+  out.text_or_null("reason", task.reason);
+  write_waiting_for(out, task);
+  out.field("stopping", task.stopping);
+  out.field("agent_id", launch.agent_id).field("agent", launch.agent_id);
+  out.text_or_null("model", launch.model);
+  out.field("title", task.title);
+}
+
+void write_middle(JsonOut& out, const Task& task, std::optional<int64_t> queue_position) {
+  const Launch& launch = task.launch;
+  out.text_or_null("work_dir", launch.work_dir);
+  out.field("session_id", task.session_id).field("parent_session_id", launch.parent_session_id);
+  out.field("parent_message_id", launch.parent_message_id).field("batch_id", launch.batch_id);
+  write_labels(out, launch.labels);
+  out.field("is_forked", task.is_forked).field("resume_count", task.resume_count);
+  out.field("attempt", task.attempt).field("turn", task.turn).field("queue_position", queue_position);
+  out.field("created_at", task.created_at).field("started_at", task.started_at);
+  out.field("completed_at", task.completed_at).field("updated_at", task.updated_at);
+  out.field("retrieved_at", task.retrieved_at).field("expires_at", task.expires_at);
+}
+
+void write_tail(JsonOut& out, const Task& task, Time now) {
+  out.field("exit_code", task.exit_code).field("signal", task.signal);
+  out.key("progress");
+  write_progress(out, task.progress, now);
+}
+
+// Writes a task's long texts, each up to a bound, and remembers which were cut.
+class LongTexts {
+ public:
+  LongTexts(JsonOut& out, size_t characters_max) : out_(out), max_(characters_max) {}
+
+  void text(std::string_view field, std::string_view text) {
+    if (text.empty()) {
+      out_.key(field).null();
+    } else {
+      whole_or_head(field, text);
+    }
+  }
+
+  void result(const std::optional<std::string>& result) {
+    if (result) {
+      whole_or_head("result", *result);
+    } else {
+      out_.key("result").null();
+    }
+  }
+
+  void error(const std::optional<TaskError>& error) {
+    out_.key("error");
+    if (!error) {
+      out_.null();
+      return;
+    }
+    out_.object().field("code", error->code);
+    whole_or_head("message", error->message);
+    out_.key("details");
+    if (error->details.empty()) {
+      out_.null();
+    } else if (error->details.size() > max_) {  // JSON cannot be cut: it is left out.
+      out_.null();
+      cut_.push_back("error.details");
+    } else {
+      out_.raw(error->details);
+    }
+    out_.end();
+  }
+
+  const std::vector<std::string_view>& cut() const { return cut_; }
+
+ private:
+  void whole_or_head(std::string_view field, std::string_view text) {
+    // A text of no more bytes than that has no more characters.
+    const std::string_view shown = text.size() <= max_ ? text : first_characters(text, max_);
+    if (shown.size() < text.size()) cut_.push_back(field);
+    out_.field(field, shown);
+  }
+
+  JsonOut& out_;
+  size_t max_;
+  std::vector<std::string_view> cut_;
+};
+
+void write_whole(JsonOut& out, const Task& task, const TaskMoment& moment, LongTexts& texts) {
+  write_head(out, task);
+  texts.text("description", task.launch.description);
+  texts.text("prompt", task.launch.prompt);
+  texts.text("command", task.launch.command);
+  write_middle(out, task, moment.queue_position);
+  texts.result(task.result);
+  texts.error(task.error);
+  write_tail(out, task, moment.now);
+  out.field("seq", task.last_seq);
+}
+
+void write_part(JsonOut& out, const Part& part) {
+  out.object().field("type", name(part.type));
+  switch (part.type) {
+    case PartType::text:
+    case PartType::reasoning:
+    case PartType::notice:
+      out.field("text", part.text);
+      break;
+    case PartType::tool_call:
+      out.field("call_id", part.call_id).field("name", part.name);
+      out.key("input").raw(part.input.empty() ? "{}" : part.input);
+      break;
+    case PartType::tool_result:
+      out.field("call_id", part.call_id).field("output", part.text).field("truncated", part.truncated);
+      out.field("size", part.size).field("is_error", part.is_error).field("ms", part.ms);
+      break;
+    case PartType::file:
+      out.field("name", part.name).field("media_type", part.media_type).field("url", part.url);
+      out.field("size", part.size);
+      break;
+  }
+  out.end();
+}
+
+template <class Fill>
+Event make_event(EventType type, Time now, Fill fill) {
+  Event event;
+  event.type = type;
+  event.at = now;
+  JsonOut out(event.data);
+  out.object();
+  fill(out);
+  out.end();
+  return event;
+}
+
+}  // namespace
+
+void write_task(JsonOut& out, const Task& task, const TaskMoment& moment) {
+  LongTexts texts(out, std::string::npos);
+  out.object();
+  write_whole(out, task, moment, texts);
+  out.end();
+}
+
+void write_task_in_list(JsonOut& out, const Task& task, const TaskMoment& moment) {
+  LongTexts texts(out, list_characters_max);
+  out.object();
+  write_whole(out, task, moment, texts);
+  if (!texts.cut().empty()) {
+    out.key("cut").array();
+    for (const std::string_view field : texts.cut()) out.value(field);
+    out.end();
+  }
+  out.end();
+}
+
+void write_task_brief(JsonOut& out, const Task& task, Time now) {
+  out.object();
+  write_head(out, task);
+  write_middle(out, task, std::nullopt);
+  out.key("error");
+  if (task.error) {
+    out.object().field("code", task.error->code);
+    out.field("message", first_characters(task.error->message, brief_characters_max)).end();
+  } else {
+    out.null();
+  }
+  write_tail(out, task, now);
+  out.end();
+}
+
+void write_progress(JsonOut& out, const Progress& progress, Time now) {
+  out.object().field("tool_calls", progress.tool_calls);
+  out.key("recent_tools").array();
+  for (const ToolUse& tool : progress.recent_tools) {
+    out.object().field("name", tool.name).field("summary", tool.summary).field("at", tool.at).end();
+  }
+  out.end();
+  out.field("turns", progress.turns);
+  out.key("usage").object();
+  out.field("input_tokens", progress.usage.input_tokens).field("output_tokens", progress.usage.output_tokens);
+  out.field("cost_usd", progress.usage.cost_usd).end();
+  out.field("output_bytes", progress.output_bytes).field("output_lines", progress.output_lines);
+  out.field("cpu_s", progress.cpu_s).field("memory_bytes", progress.memory_bytes);
+  out.field("last_update", progress.last_update);
+  if (progress.last_update) {
+    // A clock that was set back must not show a negative age.
+    out.field("idle_s", static_cast<double>(std::max<Millis>(0, now - progress.last_update)) / 1000);
+  } else {
+    out.key("idle_s").null();
+  }
+  out.end();
+}
+
+void write_message(JsonOut& out, const Message& message) {
+  out.object().field("id", message.id).field("session_id", message.session_id).field("seq", message.seq);
+  out.field("role", name(message.role)).field("turn", message.turn);
+  out.field("created_at", message.created_at).field("completed_at", message.completed_at);
+  out.field("interrupted", message.interrupted);
+  out.key("parts");
+  write_parts(out, message.parts);
+  out.end();
+}
+
+void write_parts(JsonOut& out, const std::vector<Part>& parts) {
+  out.array();
+  for (const Part& part : parts) write_part(out, part);
+  out.end();
+}
+
+void write_notice(JsonOut& out, const Notice& notice) {
+  out.object().field("id", notice.id).field("session_id", notice.session_id).field("seq", notice.seq);
+  out.field("task_id", notice.task_id).field("turn", notice.turn).field("kind", name(notice.kind));
+  out.field("text", notice.text);
+  out.key("data").raw(notice.data.empty() ? "{}" : notice.data);
+  out.field("created_at", notice.created_at).field("taken_at", notice.taken_at).end();
+}
+
+void write_batch_counts(JsonOut& out, const BatchCounts& counts) {
+  out.object();
+  for (int i = 0; i < task_state_count; ++i) out.field(name(static_cast<TaskState>(i)), counts.by_state[i]);
+  out.end();
+}
+
+Event task_event(EventType created_or_status, const Task& after, Time now) {
+  Event event = make_event(created_or_status, now, [&](JsonOut& out) {
+    out.key("task");
+    write_task_brief(out, after, now);
+  });
+  event.task_id = after.id;
+  return event;
+}
+
+Event progress_event(const Task& after, Time now) {
+  Event event = make_event(EventType::task_progress, now, [&](JsonOut& out) {
+    out.key("progress");
+    write_progress(out, after.progress, now);
+  });
+  event.task_id = after.id;
+  return event;
+}
+
+Event warning_event(std::string_view code, std::string_view text, Time now) {
+  return make_event(EventType::task_warning, now, [&](JsonOut& out) { out.field("code", code).field("text", text); });
+}
+
+Event message_event(EventType created_or_completed, const Message& message, Time now) {
+  return make_event(created_or_completed, now, [&](JsonOut& out) {
+    out.key("message");
+    write_message(out, message);
+  });
+}
+
+Event delta_event(const MessageId& message, int part, std::string_view text, Time now, PartType type) {
+  return make_event(EventType::message_delta, now, [&](JsonOut& out) {
+    out.field("message_id", message).field("part", part).field("type", name(type)).field("text", text);
+  });
+}
+
+Event tool_started_event(const MessageId& message, const Part& call, Time now) {
+  return make_event(EventType::tool_started, now, [&](JsonOut& out) {
+    out.field("message_id", message).field("call_id", call.call_id).field("name", call.name);
+    out.key("input").raw(call.input.empty() ? "{}" : call.input);
+  });
+}
+
+Event tool_completed_event(const Part& result, Time now) {
+  return make_event(EventType::tool_completed, now, [&](JsonOut& out) {
+    out.field("call_id", result.call_id).field("output", result.text).field("truncated", result.truncated);
+    out.field("size", result.size).field("is_error", result.is_error).field("ms", result.ms);
+  });
+}
+
+Event output_event(std::string_view stream, int run, int64_t offset, int64_t length, Time now) {
+  return make_event(EventType::output, now, [&](JsonOut& out) {
+    out.field("stream", stream).field("run", run).field("offset", offset).field("length", length);
+  });
+}
+
+Event ask_created_event(const Ask& ask, Time now) {
+  return make_event(EventType::ask_created, now, [&](JsonOut& out) {
+    out.field("request_id", ask.request_id).field("kind", name(ask.kind)).field("text", ask.text);
+    out.key("options").array();
+    for (const std::string& option : ask.options) out.value(option);
+    out.end();
+  });
+}
+
+Event ask_answered_event(std::string_view request_id, std::string_view decision, std::string_view by, Time now) {
+  return make_event(EventType::ask_answered, now, [&](JsonOut& out) {
+    out.field("request_id", request_id).field("decision", decision).field("by", by);
+  });
+}
+
+Event notice_event(EventType created_or_taken, const NoticeId& notice, Time now) {
+  return make_event(created_or_taken, now, [&](JsonOut& out) { out.field("notice_id", notice); });
+}
+
+Event end_event(TaskState state, Time now) {
+  return make_event(EventType::end, now, [&](JsonOut& out) { out.field("status", name(state)); });
+}
+
+}  // namespace errand

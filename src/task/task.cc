@@ -1,0 +1,41 @@
+#include "task/task.h"
+
+#include "base/text.h"
+#include "task/message.h"
+
+namespace errand {
+namespace {
+
+constexpr size_t title_characters_max = 80;
+
+// The first line that says something.
+std::string_view first_words(std::string_view text) { return trim(first_line(trim(text))); }
+
+}  // namespace
+
+bool holds_slot(const Task& task) {
+  if (task.stopping) return true;
+  return task.phase == TurnPhase::working && task.asks.empty();
+}
+
+std::string title_of(const Launch& launch) {
+  const std::string& work = launch.kind == TaskKind::command ? launch.command : launch.prompt;
+  for (const std::string* source : {&launch.title, &launch.description, &work}) {
+    const std::string_view words = first_words(*source);
+    if (!words.empty()) return std::string(first_characters(words, title_characters_max));
+  }
+  // A prompt of attachments only has no words of its own.
+  return launch.kind == TaskKind::command ? "Command" : "Task";
+}
+
+std::string text_of(const Message& message) {
+  std::string all;
+  for (const Part& part : message.parts) {
+    if (part.type != PartType::text) continue;
+    if (!all.empty()) all += "\n\n";
+    all += part.text;
+  }
+  return all;
+}
+
+}  // namespace errand
