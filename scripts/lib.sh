@@ -1,0 +1,118 @@
+# What scripts/run and scripts/test share: packages, Node, the compiler cache, configuring and building.
+# Sourced by bash; ends with the repository's root as the working directory.
+# shellcheck disable=SC2034,SC2086,SC2015  # Colours are for those who source this; lists of words are meant to split.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+
+# The Node that the end-to-end tests run on where the machine's own is older than 22 or absent.
+node_version=24.21.0
+
+if [[ -t 1 ]]; then
+  bold=$'\e[1m' red=$'\e[31m' green=$'\e[32m' plain=$'\e[0m'
+else
+  bold='' red='' green='' plain=''
+fi
+
+say() { printf '%s\n' "$*"; }
+die() {
+  printf '%s%s%s\n' "$red" "$*" "$plain" >&2
+  exit 1
+}
+
+# missing_packages run|test: the packages of the list that are not installed, one a line. No network.
+missing_packages() {
+  local wanted=$1 who package command
+  while read -r who package command; do
+    [[ -z $who || $who == '#'* ]] && continue
+    [[ $wanted == run && $who == test ]] && continue
+    [[ -n $command ]] && command -v "$command" >/dev/null && continue
+    [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || say "$package"
+  done <scripts/packages.txt
+}
+
+as_root() {
+  if [[ $(id -u) == 0 ]]; then
+    "$@"
+  else
+    command -v sudo >/dev/null || die "This needs root or sudo: $*"
+    sudo "$@"
+  fi
+}
+
+# install_packages run|test: installs what is missing; asks apt for nothing where nothing is.
+install_packages() {
+  local missing
+  missing=$(missing_packages "$1")
+  [[ -z $missing ]] && return
+  command -v apt-get >/dev/null ||
+    die "These Debian 12 packages (or their like) are needed and apt-get is not here to install them:" $missing
+  say "Installing:" $missing
+  local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends)
+  # The machine's package lists may be old or absent: they are fetched only where they do not do.
+  # shellcheck disable=SC2086
+  as_root "${install[@]}" $missing </dev/null >build/apt.log 2>&1 ||
+    { as_root apt-get update -q </dev/null >>build/apt.log 2>&1 &&
+      as_root "${install[@]}" $missing </dev/null >>build/apt.log 2>&1; } ||
+    { tail -n 20 build/apt.log >&2; die "apt-get could not install them; its output is in build/apt.log"; }
+}
+
+# npm_install FOLDER: what FOLDER/package-lock.json pins, into FOLDER. Writes nothing outside build/.
+npm_install() {
+  npm --prefix "$1" --cache build/tools/npm-cache ci --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null
+}
+
+is_node_22() { "$1" -e 'process.exit(parseInt(process.versions.node) >= 22 ? 0 : 1)' 2>/dev/null; }
+
+# choose_node: sets `node` to a Node of version 22 or newer: the machine's, else the pinned one under build/tools/node.
+choose_node() {
+  local machine pinned arch
+  machine=$(command -v node || true)
+  case $(uname -m) in
+    x86_64) arch=x64 ;;
+    aarch64) arch=arm64 ;;
+    *) arch= ;;
+  esac
+  pinned=$root/build/tools/node/node_modules/node-linux-$arch/bin/node
+  if [[ -n $machine ]] && is_node_22 "$machine"; then
+    node=$machine
+  elif [[ -n $arch ]]; then
+    node=$pinned
+    if [[ ! -x $node || $("$node" --version) != "v$node_version" ]]; then
+      say "Fetching Node $node_version"
+      npm --prefix build/tools/node --cache build/tools/npm-cache install --no-save --no-audit --no-fund --loglevel=error \
+        "node-linux-$arch@$node_version" </dev/null || die "npm could not fetch Node $node_version: see above, or put Node 22 or newer on PATH."
+    fi
+  fi
+  [[ -n ${node:-} ]] && is_node_22 "$node" || die "The end-to-end tests need Node 22 or newer on PATH."
+}
+
+# The compiler cache: the user's own, or one under build/ where there is no home to write to.
+choose_ccache() {
+  [[ -n ${CCACHE_DIR:-} ]] && return
+  local cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
+  if [[ -n $cache ]] && mkdir -p "$cache/ccache" 2>/dev/null && [[ -w $cache/ccache ]]; then
+    export CCACHE_DIR=$cache/ccache
+  else
+    export CCACHE_DIR=$root/build/ccache
+  fi
+}
+
+# configure PRESET: only where it was not done yet, or the presets changed; ninja sees to the rest.
+configure() {
+  local cache=build/$1/CMakeCache.txt
+  if [[ ! -f build/$1/build.ninja || CMakePresets.json -nt $cache ]]; then
+    cmake --preset "$1" >"build/$1.configure.log" 2>&1 || { cat "build/$1.configure.log" >&2; return 1; }
+    touch "$cache"
+  fi
+}
+
+# build PRESET [TARGET...]: says nothing where nothing was to be done.
+build() {
+  local preset=$1
+  shift
+  configure "$preset" && ninja -C "build/$preset" --quiet -j "$(nproc)" "$@"
+}
+
+mkdir -p build

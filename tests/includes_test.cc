@@ -1,0 +1,135 @@
+// The rule of the folders (ARCHITECTURE.md, "Code map"): an include points down only. Reads the sources as text, so
+// that a wrong include fails here by name instead of ripening into a cycle.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace errand {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::string_literals;
+
+struct Include {
+  std::string file;    // Relative to src/.
+  std::string target;  // As it stands between the quotes or brackets.
+  bool own = false;    // In quotes.
+};
+
+// A folder and what it may include beside itself: a folder, or one header of it ("store/store.h").
+const std::map<std::string, std::set<std::string>> allowed = {
+    {"base", {}},
+    {"task", {"base"}},
+    {"fork", {"base", "task"}},
+    {"model", {"base"}},
+    {"store", {"base", "task"}},
+    // A journal is synced before the commit that speaks of it: it is one of the store's Syncables.
+    {"process", {"base", "store/store.h"}},
+    {"driver", {"base", "task", "fork", "model", "process", "store/store.h"}},
+    {"engine", {"base", "task", "fork", "store/store.h", "driver/driver.h"}},
+    {"api", {"base", "task", "engine", "store/store.h", "driver/driver.h"}},
+    {"tools", {"base", "task", "api", "engine"}},
+    {"net", {"base", "task", "api", "engine", "tools", "store/store.h", "driver/driver.h"}},
+    {"mcp", {"base", "task", "api", "engine", "tools", "net"}},
+    {"cli", {"base", "task", "api"}},
+};
+
+// Libraries whose names stay in .cc files: what sees them compiles ten times slower, and what exposes them freezes
+// them.
+const std::vector<std::string> hidden = {"boost/", "sqlite3.h", "fmt/", "CLI/", "toml++/", "openssl/", "libpq"};
+
+std::string folder_of(std::string_view file) {
+  size_t slash = file.find('/');
+  return slash == std::string_view::npos ? ""s : std::string(file.substr(0, slash));
+}
+
+bool is_test(std::string_view file) {
+  return file.ends_with("_test.cc") || file.find("_fuzz.cc") != std::string_view::npos;
+}
+
+std::vector<Include> includes_of(const fs::path& root) {
+  std::vector<Include> found;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    std::string extension = entry.path().extension();
+    if (extension != ".cc" && extension != ".h") continue;
+    std::ifstream in(entry.path());
+    std::string file = fs::relative(entry.path(), root);
+    for (std::string line; std::getline(in, line);) {
+      if (!line.starts_with("#include ")) continue;
+      size_t open = line.find_first_of("\"<", 9);
+      size_t close = line.find_first_of("\">", open + 1);
+      if (open == std::string::npos || close == std::string::npos) continue;
+      found.push_back({file, line.substr(open + 1, close - open - 1), line[open] == '"'});
+    }
+  }
+  return found;
+}
+
+bool may_include(const std::string& folder, const std::string& target) {
+  std::string to = folder_of(target);
+  if (to == folder) return true;
+  auto rule = allowed.find(folder);
+  return rule != allowed.end() && (rule->second.contains(to) || rule->second.contains(target));
+}
+
+class Includes : public testing::Test {
+ protected:
+  const std::vector<Include> all = includes_of(ERRAND_SOURCE_DIR "/src");
+};
+
+TEST_F(Includes, WereFound) { EXPECT_GT(all.size(), 100u); }
+
+TEST_F(Includes, PointDownOnly) {
+  for (const Include& include : all) {
+    if (!include.own || is_test(include.file) || include.file == "main.cc") continue;
+    EXPECT_TRUE(may_include(folder_of(include.file), include.target))
+        << "src/" << include.file << " includes " << include.target << ": only main.cc may look across or up";
+  }
+}
+
+TEST_F(Includes, KeepLibrariesOutOfHeaders) {
+  for (const Include& include : all) {
+    if (include.own || !include.file.ends_with(".h")) continue;
+    bool is_hidden =
+        std::ranges::any_of(hidden, [&](const std::string& name) { return include.target.starts_with(name); });
+    EXPECT_FALSE(is_hidden) << "src/" << include.file << " includes <" << include.target
+                            << ">: it belongs in a .cc file";
+  }
+}
+
+TEST_F(Includes, OnlyNetAndCliKnowHttp) {
+  for (const Include& include : all) {
+    if (!include.target.starts_with("boost/beast")) continue;
+    std::string folder = folder_of(include.file);
+    EXPECT_TRUE(folder == "net" || folder == "cli") << "src/" << include.file << " includes <" << include.target << ">";
+  }
+}
+
+TEST_F(Includes, OnlyTheSqliteStoreKnowsSqlite) {
+  for (const Include& include : all) {
+    if (include.target != "sqlite3.h") continue;
+    EXPECT_TRUE(include.file.starts_with("store/sqlite/")) << "src/" << include.file << " includes <sqlite3.h>";
+  }
+}
+
+// The checks above must be able to fail.
+TEST(IncludeRule, RefusesWhatPointsUp) {
+  EXPECT_FALSE(may_include("task", "engine/engine.h"));
+  EXPECT_FALSE(may_include("base", "task/task.h"));
+  EXPECT_FALSE(may_include("engine", "store/sqlite/sqlite_store.h"));
+  EXPECT_FALSE(may_include("engine", "process/client.h"));
+  EXPECT_FALSE(may_include("cli", "engine/engine.h"));
+  EXPECT_FALSE(may_include("unheard_of", "base/id.h"));
+  EXPECT_TRUE(may_include("engine", "store/store.h"));
+  EXPECT_TRUE(may_include("engine", "engine/feed.h"));
+}
+
+}  // namespace
+}  // namespace errand
