@@ -23,6 +23,16 @@ enum class JournalMode : uint8_t {
   protocol,  // An agent's wire: never cut. At its bound the supervisor stops reading until `release_journal`.
 };
 
+// What the whole tree of a run may use; 0 is "no limit". CPU time, memory and processes are measured several times a
+// second and end the run as `limit`; open files are the kernel's own limit, per process.
+struct RunLimits {
+  int64_t cpu_s = 0;
+  int64_t memory_bytes = 0;  // Resident, summed.
+  int64_t processes = 0;
+  int64_t open_files = 0;
+  int nice = 0;
+};
+
 struct SpawnRequest {
   std::string run;                // "<task>.<run>"
   std::vector<std::string> argv;  // argv[0] is looked up in the PATH of `env`.
@@ -44,6 +54,7 @@ struct RunEnd {
     stopped,       // By stop().
     spawn_failed,  // `text` says why; nothing ran.
     lost,          // The supervisor or the machine died: nobody knows.
+    limit,         // A limit of RunLimits; `text` names it, exit_code or signal say how it went.
   } how = How::exited;
   int exit_code = 0;
   int signal = 0;
