@@ -142,6 +142,20 @@ class Turn {
   virtual void detach() {}
 };
 
+// A run's log, read for people and streams. Offsets count the child's bytes, both streams together.
+struct LogPiece {
+  std::string stream;  // "stdout" or "stderr".
+  int64_t offset = 0;
+  Time at;
+  std::string bytes;  // As they came: not always UTF-8.
+};
+struct LogRead {
+  std::vector<LogPiece> pieces;
+  int64_t next = 0;  // Where to go on.
+  int64_t cut = 0;   // Bytes before the first piece that were left out, because the log was over its limit.
+  int64_t size = 0;  // All that was printed so far, cut or not.
+};
+
 class Driver {
  public:
   virtual ~Driver() = default;
@@ -152,8 +166,14 @@ class Driver {
   virtual Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) = 0;
   // What a run of this task left: its folder and log go. Called once the task is removed and the run is gone.
   virtual void forget(const TaskId& /*task*/) {}
-  // The path of a run's log, for notices and /log; empty where there is none.
+  // The path of a run's log, for notices; empty where there is none.
   virtual std::string log_path(const TaskId& /*task*/, int /*run*/) const { return {}; }
+  // At most `limit` bytes from `offset` (a negative offset counts from the end). Any thread; blocking.
+  virtual Result<LogRead> read_log(const TaskId& /*task*/, int /*run*/, int64_t /*offset*/, int64_t /*limit*/) const {
+    return fail(Code::not_found, "This kind of task keeps no log.");
+  }
+  // The runs that have left a log, oldest first. Any thread; blocking.
+  virtual std::vector<int> log_runs(const TaskId& /*task*/) const { return {}; }
 };
 
 }  // namespace errand

@@ -61,7 +61,8 @@ class Move {
 
   // Nobody will answer any more.
   void drop_asks() {
-    for (const Ask& ask : task().asks) event(ask_answered_event(ask.request_id, "dropped", "errand", now_));
+    for (const Ask& ask : task().asks)
+      if (ask.decision.empty()) event(ask_answered_event(ask.request_id, "dropped", "errand", now_));
     task().asks.clear();
   }
 
@@ -300,14 +301,22 @@ Result<Step> on(const Task& task, const input::Retry& input, Time now) {
 
 Result<Step> on(const Task& task, const input::Asked& input, Time now) {
   if (fenced(task, input.run) || !at_work(task.state) || task.stopping) return unchanged(task);
-  for (const Ask& open : task.asks)
-    if (open.request_id == input.ask.request_id) return unchanged(task);
+  for (const Ask& known : task.asks)
+    if (known.request_id == input.ask.request_id) {
+      // Asked again, after a restart: an answer that was given is given once more.
+      Step again = unchanged(task);
+      if (!known.decision.empty())
+        again.effects.push_back(effect::Answer{known.request_id, known.decision, known.reply});
+      return again;
+    }
   Move move(task, now);
   move.event(ask_created_event(input.ask, now));
   const Permission rule = task.launch.permission.value_or(Permission::ask);
   if (input.ask.kind == AskKind::permission && rule != Permission::ask) {
     const std::string decision(rule == Permission::allow ? "allow" : "deny");
     move.event(ask_answered_event(input.ask.request_id, decision, "policy", now));
+    move.task().asks.push_back(input.ask);
+    move.task().asks.back().decision = decision;
     move.effect(effect::Answer{input.ask.request_id, decision, {}});
     return std::move(move).done();
   }
@@ -319,7 +328,7 @@ Result<Step> on(const Task& task, const input::Asked& input, Time now) {
 
 Result<Step> on(const Task& task, const input::Answered& input, Time now) {
   const auto ask = std::ranges::find(task.asks, input.request_id, &Ask::request_id);
-  if (ask == task.asks.end())
+  if (ask == task.asks.end() || !ask->decision.empty())
     return fail(Code::not_found, fmt::format("The task has no open question \"{}\"; it was answered, or never asked.",
                                              input.request_id));
   const bool decides = input.decision == "allow" || input.decision == "allow_always" || input.decision == "deny";
@@ -328,7 +337,9 @@ Result<Step> on(const Task& task, const input::Answered& input, Time now) {
   if (ask->kind == AskKind::answer && input.decision != "answer")
     return fail(Code::invalid_argument, "This is a question: give an answer, not a decision.");
   Move move(task, now);
-  std::erase_if(move.task().asks, [&](const Ask& a) { return a.request_id == input.request_id; });
+  Ask& answered = *std::ranges::find(move.task().asks, input.request_id, &Ask::request_id);
+  answered.decision = input.decision;
+  answered.reply = input.message;
   move.task().progress.last_update = now;
   move.event(ask_answered_event(input.request_id, input.decision, input.by, now));
   move.effect(effect::Answer{input.request_id, input.decision, input.message});

@@ -137,7 +137,7 @@ struct Step {
   bool turn_ended = false;  // A turn came to its end: its parent is owed a notice.
   bool asked = false;       // after.asks.back() is new: its parent is owed a notice.
   bool removed = false;     // The task goes, with all that belongs to it.
-  // Nothing changed: nothing to store.
+  // Nothing changed: nothing to store. There may be effects all the same.
   bool unchanged = false;
 };
 

@@ -35,8 +35,8 @@ std::string_view name(EventType type);
 std::optional<EventType> parse_event_type(std::string_view text);
 
 // `data` is the wire's own JSON object, made once when the event is made: the store keeps it and every reader gets it
-// as it is. The one exception is `output`, whose stored data names a range of the log ({"stream","offset","length"});
-// its text is put in when it is framed (engine/frame.h).
+// as it is. The one exception is `output`, whose stored data names a range of the log
+// ({"stream","run","offset","length"}); its text is put in when it is framed (engine/frame.h).
 struct Event {
   TaskId task_id;
   int64_t seq = 0;  // In its task, from 1, without gaps. Set when the commit is put together.

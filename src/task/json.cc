@@ -20,11 +20,12 @@ void write_labels(JsonOut& out, const StringMap& labels) {
 
 void write_waiting_for(JsonOut& out, const Task& task) {
   out.key("waiting_for");
-  if (task.asks.empty()) {
+  const Ask* const open = open_ask(task);
+  if (open == nullptr) {
     out.null();
     return;
   }
-  const Ask& ask = task.asks.front();
+  const Ask& ask = *open;
   out.object().field("kind", name(ask.kind)).field("request_id", ask.request_id);
   out.field("text", first_characters(ask.text, list_characters_max));
   out.key("options").array();

@@ -406,6 +406,8 @@ std::string encode_asks(const std::vector<Ask>& asks) {
     fields.field("text", ask.text);
     fields.texts("options", ask.options);
     fields.time("at", ask.at);
+    fields.field("decision", ask.decision);
+    fields.field("reply", ask.reply);
     out.end();
   }
   out.end();
@@ -424,6 +426,8 @@ Result<std::vector<Ask>> decode_asks(std::string_view text) {
     fields.text("text", ask.text);
     fields.texts("options", ask.options);
     fields.time("at", ask.at);
+    fields.text("decision", ask.decision);
+    fields.text("reply", ask.reply);
     if (!fields.ok()) return damaged("asks");
   }
   return asks;

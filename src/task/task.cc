@@ -15,7 +15,13 @@ std::string_view first_words(std::string_view text) { return trim(first_line(tri
 
 bool holds_slot(const Task& task) {
   if (task.stopping) return true;
-  return task.phase == TurnPhase::working && task.asks.empty();
+  return task.phase == TurnPhase::working && open_ask(task) == nullptr;
+}
+
+const Ask* open_ask(const Task& task) {
+  for (const Ask& ask : task.asks)
+    if (ask.decision.empty()) return &ask;
+  return nullptr;
 }
 
 std::string title_of(const Launch& launch) {

@@ -165,14 +165,16 @@ enum class AskKind : uint8_t { permission, answer };
 std::string_view name(AskKind kind);
 std::optional<AskKind> parse_ask_kind(std::string_view text);
 
-// A question or a permission request that has no answer yet (R4.6). A task may have several; the first is what
-// `waiting_for` shows.
+// A question or a permission request (R4.6). A task may have several; the first open one is what `waiting_for` shows.
+// An answered one stays until the turn is over: an agent that asks again after a restart gets the same answer.
 struct Ask {
   std::string request_id;
   AskKind kind = AskKind::answer;
   std::string text;
   std::vector<std::string> options;
   Time at;
+  std::string decision;  // Empty: open.
+  std::string reply;     // The answer, or the word that came with the decision.
   bool operator==(const Ask&) const = default;
 };
 
@@ -238,6 +240,9 @@ struct Task {
 
 // R1.7, R1.10: a turn of it is really at work and is not waiting for somebody; or its processes are not gone yet.
 bool holds_slot(const Task& task);
+
+// The first question that has no answer yet; null where nobody is asked anything.
+const Ask* open_ask(const Task& task);
 
 // The launch's own, else its description, else the first line of message or command; at most 80 characters.
 std::string title_of(const Launch& launch);

@@ -1,0 +1,74 @@
+// Slots: who may work, and who is next (R1.7). Bookkeeping only; it knows no tasks.
+//
+// The line is in the order of `rank`: the time of queueing, with a head start of a minute for each point of priority.
+// That order never changes once a task is in line, so nothing starves: whatever came a minute (a point) later can no
+// longer get in front. Tasks whose agent or model has no room are passed over without losing their place.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "store/store.h"
+
+namespace errand {
+
+struct SlotLimits {
+  int total = 3;
+  std::map<std::string, int> per_agent;
+  std::map<std::string, int> per_model;
+};
+
+class Slots {
+ public:
+  explicit Slots(SlotLimits limits);
+  ~Slots();
+
+  // In line; a task that is there already stays where it is.
+  void enqueue(const QueuedTask& task);
+  // Out of line. False: it was not in it.
+  bool remove(const TaskId& id);
+  // The next one that has room: it leaves the line and holds a slot from now on.
+  std::optional<TaskId> next();
+  // Would this one get a slot now, before all that wait?
+  bool has_room(const std::string& agent, const std::string& model) const;
+
+  // Holds a slot, also over the limit (a task that goes on after it was answered, one that was authorised).
+  void hold(const TaskId& id, const std::string& agent, const std::string& model);
+  void release(const TaskId& id);
+  bool holds(const TaskId& id) const { return holders_.contains(id); }
+
+  // Its place in line, from 1.
+  std::optional<int64_t> position(const TaskId& id) const;
+  int64_t running() const { return static_cast<int64_t>(holders_.size()); }
+  int64_t queued() const { return static_cast<int64_t>(places_.size()); }
+
+ private:
+  struct Lane;  // The line of one agent and model.
+  using LaneKey = std::pair<std::string, std::string>;
+  struct Rank {
+    int64_t at = 0;
+    uint64_t order = 0;  // Of arrival, where the times are equal.
+    auto operator<=>(const Rank&) const = default;
+  };
+  struct Place {
+    Lane* lane = nullptr;
+    Rank rank;
+  };
+
+  bool lane_has_room(const LaneKey& key) const;
+  Lane& lane(const std::string& agent, const std::string& model);
+
+  SlotLimits limits_;
+  std::map<LaneKey, std::unique_ptr<Lane>> lanes_;
+  std::unordered_map<TaskId, Place> places_;
+  std::unordered_map<TaskId, LaneKey> holders_;
+  std::map<std::string, int> by_agent_, by_model_;
+  uint64_t arrivals_ = 0;
+};
+
+}  // namespace errand
