@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -164,7 +165,16 @@ class Driver {
   virtual Status check(const Launch& launch) const = 0;
   // Begins (or takes up again) the turn. `sink` outlives the Turn.
   virtual Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) = 0;
-  // What a run of this task left: its folder and log go. Called once the task is removed and the run is gone.
+  // After a restart: the runs that it still knows, so that those whose task is gone can be ended (R2.3).
+  struct KnownRun {
+    TaskId task;
+    int run = 0;
+    bool alive = false;
+  };
+  virtual void known_runs(std::move_only_function<void(std::vector<KnownRun>)> done) { done({}); }
+  // Ends a run that no task owns any more.
+  virtual void end_run(const TaskId& /*task*/, int /*run*/) {}
+  // What the runs of this task left, their folders and logs, goes (live ones are ended). The task is removed.
   virtual void forget(const TaskId& /*task*/) {}
   // The path of a run's log, for notices; empty where there is none.
   virtual std::string log_path(const TaskId& /*task*/, int /*run*/) const { return {}; }

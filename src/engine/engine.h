@@ -73,6 +73,8 @@ struct EngineParts {
   Random& random;
   std::map<std::string, Driver*> drivers;  // By name.
   std::vector<Agent> agents;
+  // Told when the engine next wants a tick() (steady time). It posts ticks to `loop` by itself where it has work now.
+  std::function<void(Time)> wake_at;
 };
 
 struct Health {

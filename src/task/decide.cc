@@ -355,7 +355,16 @@ Result<Step> on(const Task& task, const input::Retrieved&, Time now) {
   return std::move(move).done();
 }
 
-Result<Step> on(const Task& task, const input::Remove&, Time now) {
+Result<Step> on(const Task& task, const input::NoticeTaken& input, Time now) {
+  Move move(task, now);
+  move.task().updated_at = task.updated_at;
+  move.event(notice_event(EventType::notice_taken, input.notice, now));
+  return std::move(move).done();
+}
+
+Result<Step> on(const Task& task, const input::Remove& input, Time now) {
+  if (input.only_at_rest && at_work(task.state))
+    return conflict(fmt::format("The task is {}; only a task at rest can be cleared.", name(task.state)));
   Move move(task, now);
   if (task.phase == TurnPhase::working) move.effect(effect::Stop{task.run});
   move.removed();

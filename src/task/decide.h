@@ -106,13 +106,19 @@ struct Answered {
 };
 // Somebody read the result.
 struct Retrieved {};
+// The parent has a notice of this task's.
+struct NoticeTaken {
+  NoticeId notice;
+};
 // Delete, clear, retention, the end of the parent session.
-struct Remove {};
+struct Remove {
+  bool only_at_rest = false;  // Clear and retention never touch a task at work.
+};
 }  // namespace input
 
 using Input = std::variant<input::Start, input::Activity, input::Taken, input::TurnEnded, input::Cancel,
                            input::Deadline, input::Prompt, input::Retry, input::Lost, input::Asked, input::Answered,
-                           input::Retrieved, input::Remove>;
+                           input::Retrieved, input::NoticeTaken, input::Remove>;
 
 namespace effect {
 struct Open {};  // Begin the turn with `Task::run`.

@@ -1,0 +1,177 @@
+#include "engine/recorder.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "base/text.h"
+#include "task/json.h"
+
+namespace errand {
+namespace {
+
+// What is kept of a tool's output in the conversation and its events.
+constexpr size_t tool_output_max = 64 * 1024;
+// A part that grows without end is a driver gone wrong; the rest is dropped and said.
+constexpr size_t message_text_max = 4 << 20;
+constexpr size_t summary_characters_max = 120;
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+Part tool_result(const report::ToolCompleted& done) {
+  Part part{.type = PartType::tool_result};
+  part.call_id = done.call_id;
+  part.size = static_cast<int64_t>(done.output.size());
+  part.truncated = done.output.size() > tool_output_max;
+  part.text = part.truncated ? done.output.substr(0, utf8_prefix(done.output, tool_output_max)) : done.output;
+  part.is_error = done.is_error;
+  part.ms = done.ms;
+  return part;
+}
+
+}  // namespace
+
+void Recorder::start(int64_t last_message, std::optional<Message> open) {
+  last_message_ = last_message;
+  open_ = std::move(open);
+  part_index_.clear();
+  delta_.reset();
+  // The driver numbers what it writes (text, reasoning, calls); results stand between them.
+  if (open_)
+    for (size_t i = 0; i < open_->parts.size(); ++i)
+      if (open_->parts[i].type != PartType::tool_result) part_index_.emplace(static_cast<int>(part_index_.size()), i);
+}
+
+void Recorder::add_message(Message message, Recording& out, Time now) {
+  message.seq = ++last_message_;
+  out.events.push_back(message_event(EventType::message_created, message, now));
+  out.messages.push_back(std::move(message));
+}
+
+void Recorder::take_message(Message message, Recording& out, Time now) {
+  if (message.completed_at) return;  // Given again, by a retry.
+  flush(out, now);
+  message.completed_at = now;
+  out.events.push_back(message_event(EventType::message_completed, message, now));
+  out.messages.push_back(std::move(message));
+}
+
+Message& Recorder::open(Task& after, IdSource& ids, Recording& out, Time now) {
+  if (!open_) {
+    Message message;
+    message.id = ids.message();
+    message.session_id = after.session_id;
+    message.role = Role::assistant;
+    message.turn = after.turn;
+    message.created_at = now;
+    add_message(message, out, now);
+    message.seq = last_message_;
+    open_ = std::move(message);
+    part_index_.clear();
+  }
+  return *open_;
+}
+
+Part& Recorder::part(Message& message, int number, PartType type, Recording& out, Time now) {
+  const auto known = part_index_.find(number);
+  if (known != part_index_.end() && message.parts[known->second].type == type) return message.parts[known->second];
+  flush(out, now);
+  part_index_[number] = message.parts.size();
+  return message.parts.emplace_back(Part{.type = type});
+}
+
+void Recorder::flush(Recording& out, Time now) {
+  if (!delta_) return;
+  out.events.push_back(delta_event(open_->id, static_cast<int>(delta_->part), delta_->text, now, delta_->type));
+  delta_.reset();
+}
+
+void Recorder::complete(bool interrupted, Recording& out, Time now) {
+  if (!open_) return;
+  flush(out, now);
+  open_->completed_at = now;
+  open_->interrupted = interrupted;
+  if (std::string text = text_of(*open_); !text.empty()) last_text_ = std::move(text);
+  out.events.push_back(message_event(EventType::message_completed, *open_, now));
+  out.messages.push_back(std::move(*open_));
+  open_.reset();
+}
+
+void Recorder::close(Recording& out, Time now) { complete(true, out, now); }
+
+void Recorder::record(const Report& report, Task& after, IdSource& ids, Recording& out, Time now) {
+  std::visit(Overloaded{
+                 [&](const report::MessageBegan&) {
+                   complete(true, out, now);
+                   open(after, ids, out, now);
+                 },
+                 [&](const report::Text& text) {
+                   Message& message = open(after, ids, out, now);
+                   const PartType type = text.reasoning ? PartType::reasoning : PartType::text;
+                   Part& into = part(message, text.part, type, out, now);
+                   if (into.text.size() + text.text.size() > message_text_max) return;
+                   into.text += text.text;
+                   const auto index = static_cast<size_t>(&into - message.parts.data());
+                   if (delta_ && delta_->part != index) flush(out, now);
+                   if (!delta_) delta_ = Delta{index, type, {}};
+                   delta_->text += text.text;
+                 },
+                 [&](const report::ToolStarted& tool) {
+                   Message& message = open(after, ids, out, now);
+                   flush(out, now);
+                   Part& call = part(message, tool.part, PartType::tool_call, out, now);
+                   call.call_id = tool.call_id;
+                   call.name = tool.name;
+                   call.input = tool.input;
+                   out.events.push_back(tool_started_event(message.id, call, now));
+                   Progress& progress = after.progress;
+                   progress.tool_calls += 1;
+                   if (progress.recent_tools.size() >= recent_tools_max)
+                     progress.recent_tools.erase(progress.recent_tools.begin());
+                   progress.recent_tools.push_back(
+                       {tool.name, std::string(first_characters(tool.summary, summary_characters_max)), now});
+                   out.events.push_back(progress_event(after, now));
+                 },
+                 [&](const report::ToolCompleted& tool) {
+                   Message& message = open(after, ids, out, now);
+                   flush(out, now);
+                   Part result = tool_result(tool);
+                   out.events.push_back(tool_completed_event(result, now));
+                   message.parts.push_back(std::move(result));
+                 },
+                 [&](const report::MessageEnded&) { complete(false, out, now); },
+                 [&](const report::Output& output) {
+                   out.texts.emplace(out.events.size(), output.text);
+                   out.events.push_back(output_event(output.stream, after.run, output.offset, output.length, now));
+                   after.progress.output_bytes = std::max(after.progress.output_bytes, output.offset + output.length);
+                   after.progress.output_lines += output.lines;
+                   if (output.log && std::ranges::find(out.sync_first, output.log) == out.sync_first.end())
+                     out.sync_first.push_back(output.log);
+                 },
+                 [&](const report::Used& used) {
+                   Usage& usage = after.progress.usage;
+                   usage.input_tokens += used.usage.input_tokens;
+                   usage.output_tokens += used.usage.output_tokens;
+                   usage.cost_usd += used.usage.cost_usd;
+                   flush(out, now);
+                   out.events.push_back(progress_event(after, now));
+                 },
+                 [&](const report::Resources& resources) {
+                   after.progress.cpu_s = resources.cpu_s;
+                   after.progress.memory_bytes = resources.memory_bytes;
+                 },
+                 [&](const report::Warning& warning) {
+                   flush(out, now);
+                   out.events.push_back(warning_event(warning.code, warning.text, now));
+                 },
+                 [](const report::AgentSession&) {},
+                 [](const report::Taken&) {},
+                 [](const report::Asks&) {},
+                 [](const report::Alive&) {},
+             },
+             report);
+}
+
+}  // namespace errand
