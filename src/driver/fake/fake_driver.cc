@@ -1,0 +1,73 @@
+#include "driver/fake/fake_driver.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "driver/fake/fake_turn.h"
+#include "driver/fake/place.h"
+
+namespace errand::fake {
+namespace {
+
+const Message* find(const std::vector<Message>& messages, const std::string& id) {
+  const auto it = std::ranges::find(messages, id, [](const Message& m) -> const std::string& { return m.id.value; });
+  return it == messages.end() ? nullptr : &*it;
+}
+
+// What the messages `ids` ask for. Found wherever they stand: a turn that is taken up again (and a retry) has them in
+// its history.
+Result<Prompt> prompt_of(const TurnRequest& request, const std::vector<std::string>& ids) {
+  Prompt prompt{.text = {}, .earlier = 0, .task = request.task};
+  if (ids.empty()) prompt.text = request.task->launch.prompt;
+  for (const std::string& id : ids) {
+    const Message* message = find(request.messages, id);
+    if (!message) message = find(request.history, id);
+    if (!message) return fail(Code::not_found, "A message that began the turn is gone; start a new task.");
+    if (!prompt.text.empty()) prompt.text += '\n';
+    prompt.text += text_of(*message);
+  }
+  for (const Message& message : request.history) {
+    if (!ids.empty() && message.id.value == ids.front()) break;
+    if (message.role == Role::user) ++prompt.earlier;
+  }
+  return prompt;
+}
+
+}  // namespace
+
+Misbehaviour random_misbehaviour(SeededRandom& random, uint64_t one_in) {
+  Misbehaviour m;
+  for (bool* flag : {&m.refuse_open, &m.end_in_open, &m.silent, &m.late_report, &m.end_twice, &m.talk_after_stop,
+                     &m.ignore_stop, &m.drop_messages, &m.ignore_answers, &m.garbage, &m.lost})
+    *flag = random.one_in(one_in);
+  return m;
+}
+
+Status FakeDriver::check(const Launch& launch) const {
+  if (launch.kind != TaskKind::agent)
+    return fail(Code::invalid_argument, "This agent takes a message; launch a command with kind \"command\".");
+  return {};
+}
+
+Result<std::unique_ptr<Turn>> FakeDriver::open(TurnRequest request, Sink& sink) {
+  const Misbehaviour misbehaviour = options_.misbehave ? options_.misbehave(request) : Misbehaviour{};
+  if (misbehaviour.refuse_open) return fail(Code::unavailable, "The agent does not start; try again later.");
+  const bool taken_up = request.reattach && !request.task->checkpoint.empty();
+  Place place;
+  if (taken_up) {
+    Result<Place> stored = decode_place(request.task->checkpoint);
+    if (!stored) return std::unexpected(stored.error());
+    place = *std::move(stored);
+  } else {
+    for (const Message& message : request.messages) place.prompt.push_back(message.id.value);
+  }
+  const Result<Prompt> prompt = prompt_of(request, place.prompt);
+  if (!prompt) return std::unexpected(prompt.error());
+  FakeTurn::Setup setup{
+      .script = options_.script(*prompt), .misbehaviour = misbehaviour, .stop_ms = options_.stop_ms, .live = live_};
+  auto turn = std::make_unique<FakeTurn>(timers_, sink, std::move(setup), request, std::move(place));
+  turn->begin(request, taken_up);
+  return turn;
+}
+
+}  // namespace errand::fake

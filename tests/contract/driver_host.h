@@ -1,0 +1,134 @@
+// A stand-in for the engine: opens turns, stores what they report, answers their questions, and dies and comes back at
+// any report. It checks every report against the contract of driver.h as it comes.
+#pragma once
+
+#include <climits>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "driver/driver.h"
+
+namespace errand::test {
+
+// Where a driver lives in a test: what survives a restart of the server, and how time goes.
+class DriverWorld {
+ public:
+  virtual ~DriverWorld() = default;
+  virtual Driver& driver() = 0;
+  // A new server: a new driver over what survives of the old one. All its turns are gone.
+  virtual void restart() = 0;
+  // Lets time go until `done`. False: it gave up, since nothing happens any more or it took too long.
+  virtual bool run_until(const std::function<bool()>& done) = 0;
+  // What is still at work for a task: live processes, timers.
+  virtual int left_behind() = 0;
+
+  // What the suite runs. Each is the same work every time.
+  virtual Launch speaks() = 0;   // Reports for a while, with text that is not ASCII, and completes.
+  virtual Launch goes_on() = 0;  // Begins with a report and does not end by itself.
+  virtual Launch fails() = 0;
+};
+
+// Checks a row of reports, and puts them together to what a reader sees in the end.
+class Transcript {
+ public:
+  // Empty, or what is wrong with it.
+  std::string add(const Report& report);
+  // Texts joined a part, tools with their results, output joined a stream, sums: the same however it was cut into
+  // reports.
+  std::string text() const;
+
+  std::set<MessageId> taken;
+  std::vector<report::Asks> asks;
+  std::vector<report::Output> outputs;
+  std::vector<report::Warning> warnings;
+  std::string agent_session;
+  Usage usage;
+  report::Resources resources;
+  int alive = 0;
+  int messages = 0;  // Assistant messages that began.
+  int tool_calls = 0;
+  int64_t lines = 0;
+  std::string said() const;  // All text of all messages, without reasoning.
+
+ private:
+  struct PartSeen {
+    std::string kind;  // text, reasoning, tool
+    std::string text;
+    std::string call_id;
+  };
+  struct MessageSeen {
+    std::vector<PartSeen> parts;
+    bool ended = false;
+  };
+  std::string add_text(int part, const std::string& kind, const std::string& text);
+  MessageSeen* open_message();
+
+  std::vector<MessageSeen> seen_;
+  std::map<std::string, std::string> results_;  // By call id.
+  std::set<std::string> calls_;
+  std::map<std::string, std::string> output_;   // By stream.
+  std::map<std::string, int64_t> output_next_;  // By stream.
+};
+
+class Host final : public Sink {
+ public:
+  Host(DriverWorld& world, Launch launch, TaskId id = TaskId("task_00000000000000000000000001"));
+  ~Host() override;
+
+  // A user's message: given with the next open(), or sent where the turn is at work.
+  MessageId prompt(const std::string& text);
+  Status send(const std::string& text, MessageId* id = nullptr);
+  Status resend(const MessageId& id);
+  // Begins the next turn (a new run).
+  Status open();
+  // Stores no report after this many (of this run); the server is about to die.
+  void store_only(int reports) { store_max_ = reports; }
+  // The server dies as it is and a new one takes the turn up from what was stored.
+  Status crash_and_reopen();
+  void detach();
+  void close() { turn_.reset(); }  // ~Turn.
+
+  bool run_until_ended();
+  bool run_until_reports(int count);
+
+  Turn& turn() { return *turn_; }
+  Task& task() { return task_; }
+  const Transcript& transcript() const { return transcript_; }
+  const std::optional<Outcome>& outcome() const { return outcome_; }
+  int ended() const { return ended_; }
+  int reports() const { return static_cast<int>(stored_.size()); }
+  const std::vector<std::string>& checkpoints() const { return checkpoints_; }
+  // What broke the contract so far, one a line.
+  const std::string& broken() const { return broken_; }
+  // What a question is answered with; "": not at all.
+  std::string reply = "blue";
+  std::string decision = "allow";
+
+ private:
+  void report(std::vector<Report> reports, std::string checkpoint) override;
+  void ended(Outcome outcome) override;
+  void store(const std::vector<Report>& reports);
+  Status open_turn(bool reattach);
+  void answer_asks();
+  bool step_until(const std::function<bool()>& done);
+
+  DriverWorld& world_;
+  Task task_;
+  std::vector<Message> messages_;  // All user messages, in order.
+  std::vector<std::vector<Report>> stored_;
+  std::vector<std::string> checkpoints_;
+  int store_max_ = INT_MAX;
+  Transcript transcript_;  // Of what was stored.
+  std::optional<Outcome> outcome_;
+  int ended_ = 0;
+  bool detached_ = false;
+  std::string broken_;
+  std::unique_ptr<Turn> turn_;
+};
+
+}  // namespace errand::test
