@@ -1,0 +1,75 @@
+#include "store/cursor.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace errand {
+namespace {
+
+// FNV-1a: the same on every machine, so that a cursor outlives a restart and an upgrade.
+class Fingerprint {
+ public:
+  void add(std::string_view text) {
+    add(static_cast<int64_t>(text.size()));
+    for (const char c : text) byte(static_cast<unsigned char>(c));
+  }
+  void add(int64_t number) {
+    for (int i = 0; i < 8; ++i) byte(static_cast<unsigned char>(number >> (8 * i)));
+  }
+  uint32_t value() const { return static_cast<uint32_t>(hash_ ^ (hash_ >> 32)); }
+
+ private:
+  void byte(unsigned char b) { hash_ = (hash_ ^ b) * 0x100000001B3; }
+  uint64_t hash_ = 0xCBF29CE484222325;
+};
+
+uint32_t fingerprint(const TaskFilter& filter, Sort sort) {
+  Fingerprint print;
+  print.add(static_cast<int64_t>(sort));
+  print.add(static_cast<int64_t>(filter.states.size()));
+  for (const TaskState state : filter.states) print.add(static_cast<int64_t>(state));
+  print.add(filter.agent_id);
+  print.add(filter.kind ? static_cast<int64_t>(*filter.kind) : -1);
+  print.add(filter.batch_id.value);
+  print.add(filter.parent_session_id.value);
+  print.add(filter.label_key);
+  print.add(filter.label_value);
+  print.add(filter.query);
+  print.add(filter.created_after.ms);
+  print.add(filter.created_before.ms);
+  return print.value();
+}
+
+template <class T>
+bool take_hex(std::string_view& text, size_t digits, T& out) {
+  if (text.size() < digits) return false;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + digits, out, 16);
+  if (error != std::errc() || end != text.data() + digits) return false;
+  text.remove_prefix(digits);
+  return true;
+}
+
+}  // namespace
+
+std::string make_cursor(const TaskFilter& filter, Sort sort, const Place& last) {
+  return fmt::format("c{:08x}{:016x}{:016x}", fingerprint(filter, sort), static_cast<uint64_t>(last.number),
+                     static_cast<uint64_t>(last.updated.ms));
+}
+
+Result<Place> read_cursor(std::string_view cursor, const TaskFilter& filter, Sort sort) {
+  uint32_t print = 0;
+  uint64_t number = 0, updated = 0;
+  if (!cursor.starts_with('c') || cursor.size() != 41)
+    return fail(Code::invalid_argument, "The cursor is not one of ours: take next_cursor of the page before as it is.");
+  cursor.remove_prefix(1);
+  if (!take_hex(cursor, 8, print) || !take_hex(cursor, 16, number) || !take_hex(cursor, 16, updated))
+    return fail(Code::invalid_argument, "The cursor is not one of ours: take next_cursor of the page before as it is.");
+  if (print != fingerprint(filter, sort))
+    return fail(
+        Code::invalid_argument,
+        "The cursor belongs to another list: repeat the request that it came from, with the same filters and sort.");
+  return Place{static_cast<int64_t>(number), Time{static_cast<int64_t>(updated)}};
+}
+
+}  // namespace errand
