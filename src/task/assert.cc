@@ -20,6 +20,7 @@ std::string broken_promise(const Task& task) {
   if (!rest && task.phase == TurnPhase::ended) return "a task at work has a turn that is queued or at work";
   if (!rest && task.stopping && !task.interrupting && task.restarts == 0)
     return "a task at work is stopped only for what follows";
+  if (task.stopping && task.phase != TurnPhase::working) return "only a turn at work can be stopping";
   if (task.interrupting && !(task.stopping && !rest)) return "an interrupted turn is being stopped";
   switch (task.state) {
     case TaskState::pending:
@@ -30,7 +31,7 @@ std::string broken_promise(const Task& task) {
       if (task.phase != TurnPhase::working || !task.started_at) return "running is at work";
       break;
     case TaskState::resumed:
-      if (task.turn < 2) return "resumed is a further turn";
+      if (task.turn < 2 || task.resume_count < 1) return "resumed is a further turn";
       break;
     case TaskState::completed:
       if (task.reason != "finished" || task.stopping) return "completed has finished and left nothing";

@@ -232,6 +232,8 @@ Result<Step> on(const Task& task, const input::Cancel& input, Time now) {
 
 Result<Step> on(const Task& task, const input::Deadline& input, Time now) {
   if (fenced(task, input.run) || !at_work(task.state) || task.stopping) return unchanged(task);
+  // R1.10: while it waits for an answer, silence is not idleness (the question may have come just before the deadline).
+  if (input.which != input::Deadline::Which::timeout && open_ask(task) != nullptr) return unchanged(task);
   Move move(task, now);
   switch (input.which) {
     case input::Deadline::Which::timeout:

@@ -13,31 +13,35 @@
 //                    |          +----------------> [failed]
 //                    +------------- Retry ------------+
 //
-// The table of moves (rows: state; - : refused with conflict, nothing changes; . : accepted, no change of state):
+// clang-format off
+// The table of moves (rows: state; -: refused with conflict, nothing changes; . : accepted, no change of state):
 //
-//               Start    Activity TurnEnded ok   TurnEnded failed  Cancel     Deadline  Prompt   Retry    Lost
-//               Ask/Answer Remove
-//   pending     running  .(fenced) .(fenced)     .(fenced)         cancelled  .         .        -        .       .
-//   gone running     .        .        completed (1)  failed            cancelled  failed(2) .        -        failed
-//   .          gone resumed     resumed  .        completed (1)  failed            cancelled  failed(2) .        -
-//   failed  .          gone completed   .        .        .              .                 -          .         resumed
-//   -        .       .          gone failed      .        .        . (3)          . (3)             -          . -
-//   pending  . (3)   .          gone cancelled   .        .        . (3)          . (3)             -          . -
-//   pending  . (3)   .          gone
+//              Start    TurnEnded ok   TurnEnded failed  Lost     Deadline   Cancel     Prompt   Retry    Remove
+//   pending    running  . (fenced)     . (fenced)        .        .          cancelled  .        -        gone
+//   running    .        completed (1)  failed            failed   failed (2) cancelled  .        -        gone
+//   resumed    resumed  completed (1)  failed            failed   failed (2) cancelled  .        -        gone
+//   completed  .        .              .                 .        .          -          resumed  -        gone
+//   failed     .        . (3)          . (3)             . (3)    .          -          -        pending  gone
+//   cancelled  .        . (3)          . (3)             . (3)    .          -          -        pending  gone
+//   (Activity, Taken, Asked, Answered, Retrieved and NoticeTaken never change a state.)
 //
-//   (1) Where a message waits for the next turn (queue, interrupt), that turn follows at once: the state is `resumed`.
+//   (1) Where a message waits for the next turn, that turn follows at once: the state is `resumed`.
 //   (2) Idle with on_hang = restart and restarts left: the turn is stopped and begun again, in the slot that it has.
+//       Idle while it asks somebody: nothing, its clock stands still.
 //   (3) The processes are gone: `stopping` ends. Nothing the agent says after a cancel makes the task completed.
 //   `end` is the last event of a task that comes to rest: after a cancel or a timeout it follows when the processes are
 //   gone. An input that names a run other than the task's own is fenced off: it changes nothing.
+//   A turn that a message interrupts is cut, not ended: its parent is told when the turn that follows it ends.
 //
 // What each state promises (checked by assert_task after every decide and every read):
-//   All:        run >= 0, turn >= 1, attempt >= 1. queued_at and created_at are set. completed_at is set exactly at
-//   rest. pending:    Its turn is queued. No result of this attempt; no error. Not stopping. running:    Its turn is at
-//   work, run >= 1, started_at is set. No error. resumed:    Its turn is queued or at work; resume_count >= 1. No
-//   error. completed:  Its turn has ended, reason is "finished", not stopping, no asks, no waiting messages. failed:
-//   error is set and reason equals its code. Its turn has ended, or is `working` exactly while stopping. cancelled:
-//   reason names who. No error. Its turn has ended, or is `working` exactly while stopping.
+//   All:        run >= 0, turn >= 1, attempt >= 1. queued_at and created_at are set; completed_at is, exactly at rest.
+//   pending:    Its turn is queued. No result of this attempt; no error. Not stopping.
+//   running:    Its turn is at work, run >= 1, started_at is set. No error.
+//   resumed:    Its turn is queued or at work; resume_count >= 1. No error.
+//   completed:  Its turn has ended, reason is "finished", not stopping, no asks, no waiting messages.
+//   failed:     error is set and reason equals its code. Its turn has ended, or is `working` exactly while stopping.
+//   cancelled:  reason names who. No error. Its turn has ended, or is `working` exactly while stopping.
+// clang-format on
 #pragma once
 
 #include <optional>
