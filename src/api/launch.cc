@@ -1,0 +1,285 @@
+#include "api/launch.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/text.h"
+#include "task/json_in.h"
+
+namespace errand::api {
+namespace {
+
+constexpr TextRule prose{.bytes_max = prompt_bytes_max};
+constexpr TextRule id_rule{.bytes_max = 200, .one_line = true};
+constexpr TextRule path_rule{.bytes_max = 4096};
+constexpr TextRule name_rule{.bytes_max = 256, .one_line = true};
+// What the kernel takes as one argument or variable.
+constexpr size_t argument_bytes_max = 128 * 1024;
+constexpr int64_t count_max = 1'000'000'000;
+constexpr int64_t bytes_max = 1LL << 50;
+
+bool is_variable_name(std::string_view name) {
+  const auto letter = [](unsigned char c) { return std::isalpha(c) || c == '_'; };
+  return !name.empty() && letter(static_cast<unsigned char>(name[0])) &&
+         std::ranges::all_of(name, [&](unsigned char c) { return letter(c) || std::isdigit(c); });
+}
+
+// Ids that clients choose themselves: they appear in paths and log lines.
+bool is_plain_id(std::string_view id) {
+  return std::ranges::all_of(
+      id, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.' || c == ':'; });
+}
+
+bool leaves_its_folder(std::string_view glob) {
+  if (glob.starts_with('/')) return true;
+  const auto segments = split(glob, '/');
+  return std::ranges::find(segments, "..") != segments.end();
+}
+
+void read_command(Fields& fields, Launch& launch) {
+  if (fields.is_list("command")) {
+    fields.texts("command", launch.argv, 4096, {.bytes_max = argument_bytes_max, .may_be_blank = true});
+    if (fields.failed()) return;
+    if (launch.argv.empty() || trim(launch.argv.front()).empty()) {
+      return fields.refuse("command", "must begin with the name of a program", "empty");
+    }
+    launch.command = join_words(launch.argv);
+  } else {
+    // One argument of /bin/sh -c.
+    fields.text("command", launch.command, {.bytes_max = argument_bytes_max});
+  }
+}
+
+void read_work(Fields& fields, Launch& launch) {
+  const bool command_given = fields.has("command");
+  const bool message_given = fields.has("message") || fields.has("content");
+  if (fields.has("kind")) {
+    fields.name_of("kind", launch.kind, parse_task_kind, "`agent` or `command`");
+  } else if (command_given && !message_given && !fields.has("agent_id")) {
+    launch.kind = TaskKind::command;
+  }
+  fields.text("agent_id", launch.agent_id, name_rule);
+  read_command(fields, launch);
+  Content content;
+  if (launch.kind == TaskKind::command) {
+    if (message_given)
+      fields.refuse_all("A command task takes `command`, not `message` or `content`.", "invalid_field");
+    if (!command_given)
+      fields.refuse("command", "must be given: a text for /bin/sh, or a list of words", "missing_field");
+    if (launch.agent_id.empty()) launch.agent_id = "command";
+    if (launch.agent_id != "command") fields.refuse("agent_id", "must be left out for a command task");
+    read_content(fields, content);
+  } else {
+    if (command_given) {
+      fields.refuse_all("An agent task takes `message`, not `command`; for a command say `\"kind\":\"command\"`.",
+                        "invalid_field");
+    }
+    if (launch.agent_id.empty()) {
+      fields.refuse("agent_id", "must be given: GET /api/agents lists those that can be used", "missing_field");
+    }
+    read_message_or_content(fields, content);
+    launch.prompt = std::move(content.text);
+    launch.content = std::move(content.json);
+  }
+}
+
+void read_paths(Fields& fields, Launch& launch) {
+  fields.text("work_dir", launch.work_dir, path_rule);
+  if (!launch.work_dir.empty() && !is_absolute_path(launch.work_dir)) {
+    fields.refuse("work_dir", "must be an absolute path");
+  }
+  fields.texts("add_dirs", launch.add_dirs, 100, path_rule);
+  for (const std::string& dir : launch.add_dirs) {
+    if (!is_absolute_path(dir)) fields.refuse("add_dirs", "must have absolute paths only");
+  }
+  fields.texts("artifacts", launch.artifacts, 100, path_rule);
+  for (const std::string& glob : launch.artifacts) {
+    if (leaves_its_folder(glob)) fields.refuse("artifacts", "must have patterns below the work dir only");
+  }
+}
+
+void read_environment(Fields& fields, Launch& launch) {
+  fields.map("env", launch.env, 1000, {.bytes_max = argument_bytes_max, .may_be_blank = true});
+  for (const auto& [name, value] : launch.env) {
+    if (!is_variable_name(name))
+      fields.refuse("env", "must have names of letters, digits and _ that begin with no digit");
+  }
+  fields.texts("pass_env", launch.pass_env, 1000, name_rule);
+  for (const std::string& name : launch.pass_env) {
+    if (!is_variable_name(name)) {
+      fields.refuse("pass_env", "must have names of letters, digits and _ that begin with no digit");
+    }
+  }
+}
+
+void read_relations(Fields& fields, Launch& launch) {
+  fields.flag("fork", launch.fork);
+  fields.text("parent_session_id", launch.parent_session_id.value, id_rule);
+  fields.text("parent_message_id", launch.parent_message_id.value, id_rule);
+  if (!is_plain_id(launch.parent_session_id.value)) {
+    fields.refuse("parent_session_id", "must be made of letters, digits and _ - . :");
+  }
+  if (launch.fork && launch.parent_session_id.empty()) {
+    fields.refuse("parent_session_id", "must be given with `fork`: it names the conversation to copy", "missing_field");
+  }
+  fields.text("batch_id", launch.batch_id.value, id_rule);
+  if (!is_plain_id(launch.batch_id.value)) {
+    fields.refuse("batch_id", "must be `new`, or made of letters, digits and _ - . :");
+  }
+  fields.map("labels", launch.labels, 100, {.bytes_max = 1024, .may_be_blank = true, .one_line = true});
+  for (const auto& [name, value] : launch.labels) {
+    if (name.empty() || name.size() > 100 || !is_utf8(name) || name.find(':') != std::string::npos) {
+      fields.refuse("labels", "must have names of 1 to 100 bytes without a colon");
+    }
+  }
+}
+
+void read_bounds(Fields& fields, Launch& launch) {
+  fields.seconds_or_none("timeout_s", launch.timeout_ms);
+  fields.seconds_or_none("idle_timeout_s", launch.idle_timeout_ms);
+  fields.name_of("on_hang", launch.on_hang, parse_on_hang, "`fail` or `restart`");
+  fields.seconds_or_none("progress_every_s", launch.progress_every_ms);
+  if (launch.progress_every_ms < 0) launch.progress_every_ms = 0;
+  fields.seconds_or_none("retention_s", launch.retention_ms);
+  fields.inner("limits", [&](Fields& inner) {
+    inner.integer("cpu_s", launch.limits.cpu_s, 1, count_max);
+    inner.integer("memory_bytes", launch.limits.memory_bytes, 1, bytes_max);
+    inner.integer("processes", launch.limits.processes, 1, count_max);
+    inner.integer("open_files", launch.limits.open_files, 1, count_max);
+    inner.integer("output_bytes", launch.limits.output_bytes, 1, bytes_max);
+    inner.integer("nice", launch.limits.nice, -20, 19);
+  });
+  fields.inner("budget", [&](Fields& inner) {
+    inner.integer("tokens", launch.budget.tokens, 1, bytes_max);
+    inner.positive("cost_usd", launch.budget.cost_usd, 1e9);
+    inner.integer("turns", launch.budget.turns, 1, count_max);
+    inner.integer("tool_calls", launch.budget.tool_calls, 1, count_max);
+  });
+}
+
+void read_permission(Fields& fields, Launch& launch) {
+  if (fields.is_list("permission")) {
+    fields.each("permission", 1000, [&](Fields& inner) {
+      PermissionRule& rule = launch.permission_rules.emplace_back();
+      if (!inner.has("tool")) inner.refuse("tool", "must be given: a tool's name, or `*`", "missing_field");
+      if (!inner.has("decision")) inner.refuse("decision", "must be given: `ask`, `allow` or `deny`", "missing_field");
+      inner.text("tool", rule.tool, name_rule);
+      inner.text("pattern", rule.pattern, {.may_be_blank = true});
+      inner.name_of("decision", rule.decision, parse_permission, "`ask`, `allow` or `deny`");
+    });
+  } else if (fields.has("permission")) {
+    fields.name_of("permission", launch.permission.emplace(), parse_permission,
+                   "`ask`, `allow`, `deny`, or a list of rules");
+  }
+}
+
+void read_part(Fields& inner, Part& part) {
+  inner.name_of("type", part.type, parse_part_type, "`text` or `file`");
+  if (!inner.has("type")) inner.refuse("type", "must be given: `text` or `file`", "missing_field");
+  if (part.type == PartType::text) {
+    if (!inner.has("text")) inner.refuse("text", "must be given", "missing_field");
+    inner.text("text", part.text, prose);
+  } else if (part.type == PartType::file) {
+    if (!inner.has("url")) inner.refuse("url", "must be given: a data: or file: URL", "missing_field");
+    inner.text("url", part.url, prose);
+    if (!part.url.empty() && !part.url.starts_with("data:") && !part.url.starts_with("file:///")) {
+      inner.refuse("url", "must be a data: URL, or a file: URL with an absolute path");
+    }
+    inner.text("name", part.name, name_rule);
+    inner.text("media_type", part.media_type, name_rule);
+    part.size = static_cast<int64_t>(part.url.starts_with("data:") ? part.url.size() : 0);
+  } else {
+    inner.refuse("type", "must be `text` or `file`", "out_of_range");
+  }
+}
+
+uint64_t hash_of(std::string_view text, uint64_t seed) {
+  uint64_t hash = seed;  // FNV-1a.
+  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3;
+  return hash;
+}
+
+void append_hex(std::string& out, uint64_t number) {
+  for (int shift = 60; shift >= 0; shift -= 4) out.push_back("0123456789abcdef"[(number >> shift) & 15]);
+}
+
+}  // namespace
+
+std::string join_words(const std::vector<std::string>& argv) {
+  const auto plain = [](unsigned char c) { return std::isalnum(c) || std::string_view("_-+=.,/:@%").contains(c); };
+  std::string line;
+  for (const std::string& word : argv) {
+    if (!line.empty()) line += ' ';
+    if (!word.empty() && std::ranges::all_of(word, plain)) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) {
+      if (c == '\'') {
+        line += "'\\''";
+      } else {
+        line += c;
+      }
+    }
+    line += '\'';
+  }
+  return line;
+}
+
+void read_content(Fields& fields, Content& into) {
+  if (!fields.has("content")) return;
+  std::vector<Part> parts;
+  fields.each("content", content_parts_max, [&](Fields& inner) { read_part(inner, parts.emplace_back()); });
+  if (fields.failed()) return;
+  if (parts.empty()) return fields.refuse("content", "must have at least one part", "empty");
+  Message message;
+  message.parts = std::move(parts);
+  into.text = text_of(message);
+  into.json = encode_parts(message.parts);
+}
+
+void read_message_or_content(Fields& fields, Content& into) {
+  const bool both = fields.has("message") && fields.has("content");
+  if (both) fields.refuse_all("Give `message` or `content`, not both.", "invalid_field");
+  if (!fields.has("message") && !fields.has("content")) {
+    fields.refuse("message", "must be given (or `content`, a list of parts)", "missing_field");
+  }
+  fields.text("message", into.text, prose);
+  read_content(fields, into);
+}
+
+Result<Launch> parse_launch(std::string_view body) {
+  const Result<Document> document = Document::parse(body);
+  if (!document) return std::unexpected(document.error());
+  Launch launch;
+  Fields fields(document->value());
+  read_work(fields, launch);
+  fields.text("title", launch.title, {.bytes_max = 4096, .may_be_blank = true});
+  fields.text("description", launch.description, {.bytes_max = 64 * 1024, .may_be_blank = true});
+  fields.text("model", launch.model, name_rule);
+  read_paths(fields, launch);
+  read_environment(fields, launch);
+  fields.flag("enable_skills", launch.enable_skills);
+  fields.flag("enable_mcp", launch.enable_mcp);
+  read_relations(fields, launch);
+  read_bounds(fields, launch);
+  read_permission(fields, launch);
+  fields.name_of("sandbox", launch.sandbox, parse_sandbox, "`off`, `workspace` or `strict`");
+  fields.integer("priority", launch.priority, -1000, 1000);
+  fields.flag("authorize_over_limit", launch.authorize_over_limit);
+  fields.flag("allow_interactive", launch.allow_interactive);
+  fields.texts("notify_on", launch.notify_on, 100, {.bytes_max = 1024});
+  if (const Status status = fields.done(); !status) return std::unexpected(status.error());
+  return launch;
+}
+
+std::string fingerprint(const Launch& launch) {
+  const std::string text = encode_launch(launch);
+  std::string print;
+  append_hex(print, hash_of(text, 0xcbf29ce484222325));
+  append_hex(print, hash_of(text, 0x9ae16a3b2f90404f));
+  return print;
+}
+
+}  // namespace errand::api

@@ -1,0 +1,38 @@
+// POST /api/tasks: the launch, from its JSON (spec section 13, "Launch").
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/fields.h"
+#include "base/result.h"
+#include "task/message.h"
+#include "task/task.h"
+
+namespace errand::api {
+
+// What may be sent at most; the server's own bound on bodies (8 MiB) stands before it.
+inline constexpr size_t prompt_bytes_max = 8u << 20;
+inline constexpr size_t content_parts_max = 100;
+
+// Strict: see fields.h. Leaves to the engine what needs to know more than the request: whether the agent exists,
+// whether its driver can do what is asked, the defaults.
+Result<Launch> parse_launch(std::string_view body);
+
+// Tells one request from another under the same Idempotency-Key: equal for the same launch, however it was written.
+std::string fingerprint(const Launch& launch);
+
+// `content`: a list of text and file parts, in the place of a plain message. `text` gets the text parts, joined.
+struct Content {
+  std::string text;
+  std::string json;  // As task/json_in.h's encode_parts: what Launch::content and Engine::NewMessage::content hold.
+};
+void read_content(Fields& fields, Content& into);
+// `message` or `content`, exactly one of them.
+void read_message_or_content(Fields& fields, Content& into);
+
+// Words as a person would type them into a shell.
+std::string join_words(const std::vector<std::string>& argv);
+
+}  // namespace errand::api

@@ -1,0 +1,101 @@
+// The query parts of requests, as plain structs, and their reading. Strict: an unknown or repeated parameter is refused
+// by name, so that a misspelt filter does not quietly list everything. An empty value counts as not given.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "engine/engine.h"
+#include "store/store.h"
+
+namespace errand::api {
+
+using Query = std::vector<std::pair<std::string, std::string>>;
+
+// GET /api/tasks
+struct ListQuery {
+  TaskFilter filter;
+  Page page;
+  bool total = false;
+  bool counts = false;
+};
+Result<ListQuery> parse_list(const Query& query);
+
+// GET .../result?block=&timeout_s=
+struct ResultQuery {
+  Millis block_ms = 0;
+};
+Result<ResultQuery> parse_result(const Query& query);
+
+// GET /api/batches/{id}/results?block=all|first&timeout_s=
+struct BatchQuery {
+  std::optional<Engine::Until> until;  // Absent: answer at once.
+  Millis block_ms = 0;
+};
+Result<BatchQuery> parse_batch(const Query& query);
+
+// GET .../messages?after=&before=&limit=
+struct MessagesQuery {
+  int64_t after = 0, before = 0;
+  int limit = 100;
+};
+Result<MessagesQuery> parse_messages(const Query& query);
+
+// GET .../events?after=&limit=
+struct EventsQuery {
+  int64_t after = 0;
+  int limit = 100;
+};
+Result<EventsQuery> parse_events(const Query& query);
+
+// GET .../log
+struct LogQuery {
+  enum class Format : uint8_t { text, jsonl };
+  std::optional<int> attempt;  // Absent: the last.
+  std::optional<int> run;      // A start of work, exactly: a restart after a hang is a run of its own.
+  int64_t offset = 0;          // In the child's bytes; negative counts from the end.
+  int64_t limit = log_limit_default;
+  std::optional<int> tail;  // The last so many lines.
+  std::string grep;         // Only lines that contain it.
+  Time since;               // Only what was printed from then on.
+  Format format = Format::text;
+  bool follow = false;
+
+  static constexpr int64_t log_limit_default = 1 << 20;
+  static constexpr int64_t log_limit_max = 8 << 20;
+  static constexpr int tail_max = 100'000;
+};
+Result<LogQuery> parse_log(const Query& query);
+
+// GET /api/sessions/{id}/notices?after=&block=&timeout_s=&limit=
+struct NoticesQuery {
+  int64_t after = 0;
+  int limit = 100;
+  Millis block_ms = 0;
+};
+Result<NoticesQuery> parse_notices(const Query& query);
+
+// Streams: where to go on (the Last-Event-ID header wins over ?after=), and for /api/stream the tasks whose transcripts
+// are wanted.
+struct StreamQuery {
+  std::optional<int64_t> after;
+  std::vector<TaskId> tasks;
+};
+inline constexpr size_t stream_tasks_max = 100;
+Result<StreamQuery> parse_stream(const Query& query, std::string_view last_event_id);
+Result<StreamQuery> parse_shared_stream(const Query& query, std::string_view last_event_id);
+
+// A route that takes no parameters.
+Status parse_no_query(const Query& query);
+
+// How long a call waits that was told to block and not how long.
+inline constexpr Millis block_forever_ms = 7LL * 86'400'000;
+inline constexpr Millis notices_block_default_ms = 60'000;
+
+}  // namespace errand::api

@@ -1,0 +1,65 @@
+// Replies: the bodies of answers, one function a shape. The shapes of tasks, messages, events and notices themselves
+// are task/json.h's.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/engine.h"
+#include "store/store.h"
+#include "task/json.h"
+
+namespace errand::api {
+
+std::string task_reply(const TaskView& view);
+
+// {"tasks","next_cursor"[,"total"][,"counts"]}
+struct TaskListReply {
+  TaskPage page;
+  std::optional<int64_t> total;
+  std::optional<StateCounts> counts;
+};
+// `moment` is asked for each task.
+std::string list_reply(const TaskListReply& list, const std::function<TaskMoment(const Task&)>& moment);
+
+// {"task","turn","message_id"}
+std::string message_taken_reply(const MessageTaken& taken);
+
+// {"task_id","status","result","error","retrieved_at","progress","timed_out","seq"}; the result is null until the task
+// is at rest.
+std::string result_reply(const ResultView& result);
+
+// {"removed","left"}
+std::string cleared_reply(const Cleared& cleared);
+
+// {"count"}: of the running and the resumed.
+std::string running_reply(const StateCounts& counts);
+int64_t running_count(const StateCounts& counts);
+void write_counts(JsonOut& out, const StateCounts& counts);
+
+// {"messages","more","seq"}
+std::string messages_reply(const MessagePage& page);
+
+// {"events","next_after"}: each event as the stream's data line has it.
+std::string events_reply(const std::vector<FramePtr>& frames, int64_t after);
+
+// {"batch_id","total","at_work","counts"}
+std::string batch_reply(const BatchId& id, const BatchCounts& counts);
+// The same and {"results":[...],"more"}: each as result_reply, its text cut where all together would be too much.
+std::string batch_results_reply(const BatchId& id, const BatchCounts& counts, const std::vector<ResultView>& results,
+                                bool more);
+std::string count_reply(std::string_view field, int64_t count);
+
+std::string session_reply(const Session& session);
+// {"notices","next_after"}
+std::string notices_reply(const std::vector<Notice>& notices, int64_t after);
+std::string notice_reply(const Notice& notice);
+
+std::string agents_reply(const std::vector<Agent>& agents);
+std::string agent_reply(const Agent& agent);
+std::string settings_reply(const EngineSettings& settings);
+
+}  // namespace errand::api
