@@ -26,6 +26,8 @@ struct Request {
   std::string peer;        // The client's address, canonical (IPv4-mapped addresses as IPv4).
   bool over_unix = false;  // Came through the unix socket: the peer is the owner.
   bool secure = false;     // TLS, or a trusted proxy said https.
+  // What every answer to this request carries besides its own headers: the HeadCheck puts a renewed cookie here.
+  std::vector<std::pair<std::string, std::string>> reply_headers;
 
   // The first of that name; empty where there is none.
   std::string_view header(std::string_view name) const;
@@ -33,6 +35,8 @@ struct Request {
   std::optional<std::string_view> param(std::string_view name) const;
 };
 
+// Every reply also gets the security headers (nosniff, no-referrer, a policy that allows nothing, no-store); one that
+// the response names itself is left as it is.
 struct Response {
   int status = 200;
   std::string content_type = "application/json";
@@ -50,7 +54,9 @@ struct Slice {
 // rarely, and that is all it costs. I/O thread only.
 class StreamSource {
  public:
-  virtual ~StreamSource() = default;  // The connection is gone, or the stream has ended.
+  // The connection is gone, or the stream has ended. Never inside pull() or wake: a source may be woken from a loop
+  // over its fellows.
+  virtual ~StreamSource() = default;
   enum class Pulled : uint8_t {
     some,  // Slices were appended; ask again when they are written.
     none,  // Nothing now: `wake` will be called.
@@ -64,7 +70,8 @@ class StreamSource {
 };
 
 // One request being answered. Handlers keep it until they have answered; a peer that left meanwhile is no error: the
-// answer is dropped. Exactly one of reply() and stream() is called, once, on the I/O thread, at any time.
+// answer is dropped. Exactly one of reply() and stream() is called, once, on the I/O thread, at any time. An exchange
+// that is let go without an answer is answered 500.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -72,14 +79,18 @@ class Exchange {
   virtual void reply(Response response) = 0;
   // `response` gives status and headers; its body is empty. Sent chunked and kept open.
   virtual void stream(Response response, std::unique_ptr<StreamSource> source) = 0;
-  // Called (at most once) when the peer goes away before the answer: a waiting call may be given up.
+  // Called (at most once, later, never inside this call) when the peer goes away before the answer: a waiting call may
+  // be given up. A peer that only closed its sending side counts as gone, and still gets an answer that is given.
   virtual void on_gone(std::function<void()> gone) = 0;
 };
 using ExchangePtr = std::shared_ptr<Exchange>;
 
+// A body whose length the head does not tell (chunked).
+inline constexpr uint64_t unknown_length = UINT64_MAX;
+
 // Decides on the head alone, before the body is read: an answer refuses the request (401, 403, 421, 413, ...), nothing
-// lets it pass.
-using HeadCheck = std::function<std::optional<Response>(const Request& head, uint64_t content_length)>;
+// lets it pass. It may set `secure`, `peer` (behind a proxy) and `reply_headers`.
+using HeadCheck = std::function<std::optional<Response>(Request& head, uint64_t content_length)>;
 using Handler = std::function<void(ExchangePtr)>;
 
 }  // namespace errand::net

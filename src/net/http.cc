@@ -1,0 +1,46 @@
+#include "net/http.h"
+
+#include <algorithm>
+
+namespace errand::net {
+
+std::string_view name(Method method) {
+  switch (method) {
+    case Method::get:
+      return "GET";
+    case Method::head:
+      return "HEAD";
+    case Method::post:
+      return "POST";
+    case Method::put:
+      return "PUT";
+    case Method::patch:
+      return "PATCH";
+    case Method::del:
+      return "DELETE";
+    case Method::options:
+      return "OPTIONS";
+    case Method::other:
+      return "OTHER";
+  }
+  return "OTHER";
+}
+
+std::string_view Request::header(std::string_view name) const {
+  const auto found =
+      std::ranges::find(headers, name, [](const auto& header) -> std::string_view { return header.first; });
+  return found == headers.end() ? std::string_view() : std::string_view(found->second);
+}
+
+size_t Request::count_header(std::string_view name) const {
+  return static_cast<size_t>(
+      std::ranges::count(headers, name, [](const auto& header) -> std::string_view { return header.first; }));
+}
+
+std::optional<std::string_view> Request::param(std::string_view name) const {
+  const auto found = std::ranges::find(query, name, [](const auto& pair) -> std::string_view { return pair.first; });
+  if (found == query.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace errand::net

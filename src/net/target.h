@@ -1,0 +1,29 @@
+// The request target: path and query, decoded once, here. Strict: what could be read in two ways (encoded slashes, dot
+// segments, empty segments, control characters, broken escapes, invalid UTF-8) is refused, never repaired, so that
+// nobody after us can read it differently.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace errand::net {
+
+struct Target {
+  std::string path;  // As Request::path.
+  std::vector<std::pair<std::string, std::string>> query;
+  std::string authority;  // Of an absolute-form target ("http://HOST/..."), in lower case; else empty.
+
+  bool operator==(const Target&) const = default;
+};
+
+// Takes origin-form ("/a?b=c") and absolute-form ("http://host:port/a?b=c"). Anything else, and "*", is refused.
+Result<Target> parse_target(std::string_view target);
+
+// Appends `text` with everything percent-encoded that is not plain in a path segment or a query value.
+void append_percent_encoded(std::string& out, std::string_view text);
+
+}  // namespace errand::net
