@@ -357,6 +357,13 @@ Result<Step> on(const Task& task, const input::Retrieved&, Time now) {
   return std::move(move).done();
 }
 
+Result<Step> on(const Task& task, const input::ProgressDue& input, Time now) {
+  if (fenced(task, input.run) || !at_work(task.state) || task.stopping) return unchanged(task);
+  Move move(task, now);
+  move.event(progress_event(task, now));
+  return std::move(move).done();
+}
+
 Result<Step> on(const Task& task, const input::NoticeTaken& input, Time now) {
   Move move(task, now);
   move.task().updated_at = task.updated_at;

@@ -110,6 +110,10 @@ struct Answered {
 };
 // Somebody read the result.
 struct Retrieved {};
+// The launch asked for a report every so often (progress_every_s).
+struct ProgressDue {
+  int run = 0;
+};
 // The parent has a notice of this task's.
 struct NoticeTaken {
   NoticeId notice;
@@ -122,7 +126,7 @@ struct Remove {
 
 using Input = std::variant<input::Start, input::Activity, input::Taken, input::TurnEnded, input::Cancel,
                            input::Deadline, input::Prompt, input::Retry, input::Lost, input::Asked, input::Answered,
-                           input::Retrieved, input::NoticeTaken, input::Remove>;
+                           input::Retrieved, input::ProgressDue, input::NoticeTaken, input::Remove>;
 
 namespace effect {
 struct Open {};  // Begin the turn with `Task::run`.

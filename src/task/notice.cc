@@ -191,6 +191,26 @@ Notice batch_notice(const Task& last, const BatchCounts& counts, NoticeId id, Ti
   return notice;
 }
 
+Notice progress_notice(const Task& task, NoticeId id, Time now) {
+  Notice notice = notice_for(task, std::move(id), NoticeKind::progress, now);
+  const std::optional<Millis> duration = duration_of(task, now);
+  std::string summary;
+  if (task.launch.kind == TaskKind::command) {
+    summary = std::to_string(task.progress.output_lines) + " lines of output so far.";
+  } else {
+    summary = std::to_string(task.progress.tool_calls) + " tool calls so far";
+    if (!task.progress.recent_tools.empty()) summary += ", the last: " + task.progress.recent_tools.back().name;
+    summary += ".";
+  }
+  notice.text = form("Background Task Progress", task.title, "Running", duration ? format_duration(*duration) : "",
+                     where_to_read(task, {}), summary);
+  notice.text += "\n- Task: " + task.id.value;
+  JsonOut out(notice.data);
+  out.object().field("task_id", task.id).field("title", task.title).field("status", name(task.state));
+  out.field("turn", task.turn).field("duration_ms", duration).field("summary", summary).end();
+  return notice;
+}
+
 Notice ask_notice(const Task& task, const Ask& ask, NoticeId id, Time now) {
   Notice notice = notice_for(task, std::move(id), NoticeKind::ask, now);
   const bool permission = ask.kind == AskKind::permission;

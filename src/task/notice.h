@@ -43,6 +43,8 @@ struct BatchCounts {
   bool operator==(const BatchCounts&) const = default;
 };
 Notice batch_notice(const Task& last, const BatchCounts& counts, NoticeId id, Time now);
+// How far it is, where the launch asked to be told every so often.
+Notice progress_notice(const Task& task, NoticeId id, Time now);
 Notice ask_notice(const Task& task, const Ask& ask, NoticeId id, Time now);
 
 inline constexpr size_t result_cap = 16'000;  // R3.7, in characters.

@@ -1,0 +1,156 @@
+// Batches: the tasks that share a batch id (R7).
+#include <fmt/format.h>
+
+#include "engine/engine_impl.h"
+
+namespace errand {
+namespace {
+constexpr int batch_page = 200;
+constexpr size_t batches_kept = 10'000;
+
+std::unexpected<Error> no_batch(const BatchId& id) {
+  return fail(Code::not_found, fmt::format("There is no batch \"{}\".", id.value));
+}
+}  // namespace
+
+// The counts of a batch with a task at work are in memory; others are read when they are needed.
+void EngineImpl::with_batch(const BatchId& id, std::move_only_function<void()> then) {
+  if (batches_.contains(id)) return then();
+  read([id](Store& store) { return store.batch_counts(id); },
+       [this, id, then = std::move(then)](Result<BatchCounts> counts) mutable {
+         // Somebody else may have read it meanwhile, and counted on.
+         if (counts)
+           batches_.try_emplace(id, Batch{*counts, {}});
+         else
+           batches_.try_emplace(id);
+         then();
+       });
+}
+
+void EngineImpl::batch(BatchId id, Reply<BatchCounts> reply) {
+  read([id](Store& store) { return store.batch_counts(id); },
+       [id, reply = std::move(reply)](Result<BatchCounts> counts) mutable {
+         if (counts && counts->total() == 0) return reply(no_batch(id));
+         reply(std::move(counts));
+       });
+}
+
+void EngineImpl::wait_batch(BatchId id, Until until, Millis block_ms, Reply<BatchCounts> reply) {
+  with_batch(id, [this, id, until, block_ms, reply = std::move(reply)]() mutable {
+    Batch& batch = batches_[id];
+    if (batch.counts.total() == 0) {
+      batches_.erase(id);
+      return reply(no_batch(id));
+    }
+    if (block_ms <= 0) return reply(batch.counts);
+    batch.waiters.push_back({until, std::move(reply), 0});
+    // The timer finds its waiter by the key that it has itself.
+    const auto key = std::make_shared<Timers::Key>(0);
+    *key = timers_.add(block_ms, [this, id, key] {
+      const auto known = batches_.find(id);
+      if (known == batches_.end()) return;
+      std::vector<BatchWaiter>& waiters = known->second.waiters;
+      for (auto it = waiters.begin(); it != waiters.end(); ++it)
+        if (it->timer == *key) {
+          Reply<BatchCounts> waiting = std::move(it->reply);
+          waiters.erase(it);
+          return this->batch(id, std::move(waiting));
+        }
+    });
+    batch.waiters.back().timer = *key;
+    schedule();
+    check_batch_waiters(id);
+  });
+}
+
+void EngineImpl::check_batch_waiters(const BatchId& id) {
+  const auto known = batches_.find(id);
+  if (known == batches_.end()) return;
+  Batch& batch = known->second;
+  const int64_t working = batch.counts.working();
+  std::vector<Reply<BatchCounts>> ready;
+  std::erase_if(batch.waiters, [&](BatchWaiter& waiter) {
+    const bool due = waiter.until == Until::all ? working == 0 : working < batch.counts.total();
+    if (!due) return false;
+    timers_.cancel(waiter.timer);
+    ready.push_back(std::move(waiter.reply));
+    return true;
+  });
+  const BatchCounts counts = batch.counts;
+  // Forgetting is only to bound the memory: an entry that stays cannot be counted wrong.
+  if (batches_.size() > batches_kept && working == 0 && batch.waiters.empty()) batches_.erase(known);
+  for (Reply<BatchCounts>& reply : ready) reply(counts);
+}
+
+// Acts on every task that the filter finds, a page at a time; answers on how many it could.
+void EngineImpl::for_each_of(TaskFilter filter, std::function<void(const TaskId&, EachDone)> act,
+                             Reply<int64_t> reply) {
+  struct State {
+    TaskFilter filter;
+    std::function<void(const TaskId&, EachDone)> act;
+    Reply<int64_t> reply;
+    std::vector<TaskId> ids;
+    size_t left = 0;
+    int64_t acted = 0;
+  };
+  auto state = std::make_shared<State>(std::move(filter), std::move(act), std::move(reply));
+  read(
+      [filter = state->filter](Store& store) -> Result<std::vector<TaskId>> {
+        std::vector<TaskId> ids;
+        Page page{.limit = batch_page};
+        for (;;) {
+          Result<TaskPage> found = store.list(filter, page);
+          if (!found) return std::unexpected(found.error());
+          for (Task& task : found->tasks) ids.push_back(std::move(task.id));
+          if (found->next_cursor.empty()) return ids;
+          page.cursor = found->next_cursor;
+        }
+      },
+      [state](Result<std::vector<TaskId>> ids) {
+        if (!ids) return state->reply(std::unexpected(ids.error()));
+        if (ids->empty()) return state->reply(0);
+        state->left = ids->size();
+        for (const TaskId& id : *ids)
+          state->act(id, [state](bool ok) {
+            if (ok) ++state->acted;
+            if (--state->left == 0) state->reply(state->acted);
+          });
+      });
+}
+
+void EngineImpl::cancel_batch(BatchId id, std::string by, Reply<int64_t> reply) {
+  TaskFilter filter;
+  filter.batch_id = id;
+  filter.states = {TaskState::pending, TaskState::running, TaskState::resumed};
+  for_each_of(
+      filter,
+      [this, by](const TaskId& task, EachDone done) {
+        cancel(task, by, [done = std::move(done)](Result<TaskView> view) mutable { done(view.has_value()); });
+      },
+      std::move(reply));
+}
+
+void EngineImpl::retry_batch(BatchId id, Reply<int64_t> reply) {
+  TaskFilter filter;
+  filter.batch_id = id;
+  filter.states = {TaskState::failed};
+  for_each_of(
+      filter,
+      [this](const TaskId& task, EachDone done) {
+        retry(task, {}, [done = std::move(done)](Result<TaskView> view) mutable { done(view.has_value()); });
+      },
+      std::move(reply));
+}
+
+void EngineImpl::remove_batch(BatchId id, Reply<int64_t> reply) {
+  TaskFilter filter;
+  filter.batch_id = id;
+  for_each_of(
+      filter,
+      [this](const TaskId& task, EachDone done) {
+        remove(task, Gone::deleted, [done = std::move(done)](Result<void> gone) mutable { done(gone.has_value()); });
+      },
+      std::move(reply));
+}
+
+}  // namespace errand

@@ -1,0 +1,136 @@
+// What callers ask of one task.
+#include <fmt/format.h>
+
+#include "engine/engine_impl.h"
+
+namespace errand {
+
+void EngineImpl::get(TaskId id, Reply<TaskView> reply) {
+  read([id = std::move(id)](Store& store) { return store.get(id); }, as_view(std::move(reply)));
+}
+
+void EngineImpl::cancel(TaskId id, std::string by, Reply<TaskView> reply) {
+  if (draining_ || overloaded()) return reply(busy_error());
+  submit(id, {.input = input::Cancel{std::move(by)}, .reply = as_view(std::move(reply))});
+}
+
+void EngineImpl::answer(TaskId id, input::Answered answer, Reply<TaskView> reply) {
+  if (draining_ || overloaded()) return reply(busy_error());
+  submit(id, {.input = std::move(answer), .reply = as_view(std::move(reply))});
+}
+
+void EngineImpl::retry(TaskId id, std::optional<NewMessage> message, Reply<TaskView> reply) {
+  if (draining_ || overloaded()) return reply(busy_error());
+  get(id, [this, id, message = std::move(message), reply = std::move(reply)](Result<TaskView> found) mutable {
+    if (!found) return reply(std::unexpected(found.error()));
+    const Task& task = found->task;
+    Action action{.input = input::Retry{}};
+    if (message) {
+      if (task.launch.kind == TaskKind::command)
+        return reply(fail(Code::unsupported, "A command takes no message; retry it without one."));
+      Message body = user_message(task.session_id, task.turn + 1, *message);
+      action.input = input::Retry{body.id};
+      action.messages.push_back(std::move(body));
+    }
+    action.reply = as_view(std::move(reply));
+    submit(id, std::move(action));
+  });
+}
+
+void EngineImpl::message(TaskId id, NewMessage message, Reply<MessageTaken> reply) {
+  if (draining_ || overloaded()) return reply(busy_error());
+  get(id, [this, id, message = std::move(message), reply = std::move(reply)](Result<TaskView> found) mutable {
+    if (!found) return reply(std::unexpected(found.error()));
+    const Task& task = found->task;
+    Driver* const driver = driver_of(task);
+    if (task.launch.kind == TaskKind::command || driver == nullptr)
+      return reply(fail(Code::unsupported, "A command takes no messages; only an agent's task is a conversation."));
+    const Capabilities can = driver->capabilities();
+    if (task.state == TaskState::completed && !can.resume)
+      return reply(fail(Code::unsupported, "This agent cannot take up a conversation again; start a new task."));
+    WaitingMessage::When when = message.when;
+    if (when == WaitingMessage::When::steer && !can.message_while_running) when = WaitingMessage::When::queue;
+    Message body = user_message(task.session_id, task.turn, message);
+    Action action{.input = input::Prompt{body.id, when}};
+    const MessageId message_id = body.id;
+    action.messages.push_back(std::move(body));
+    action.reply = [this, message_id, reply = std::move(reply)](Result<Task> after) mutable {
+      if (!after) return reply(std::unexpected(after.error()));
+      const int turn = after->turn;
+      reply(MessageTaken{view(*after), turn, message_id});
+    };
+    submit(id, std::move(action));
+  });
+}
+
+void EngineImpl::resume(TaskId id, NewMessage message, Reply<MessageTaken> reply) {
+  get(id, [this, id, message = std::move(message), reply = std::move(reply)](Result<TaskView> found) mutable {
+    if (!found) return reply(std::unexpected(found.error()));
+    const TaskState state = found->task.state;
+    if (state == TaskState::resumed)
+      return reply(
+          fail(Code::conflict, "The task is currently being resumed; wait for its notice, or send it a message."));
+    if (state != TaskState::completed)
+      return reply(
+          fail(Code::conflict, fmt::format("Only completed tasks can be resumed; this one is {}.", name(state))));
+    this->message(id, std::move(message), std::move(reply));
+  });
+}
+
+void EngineImpl::result(TaskId id, Millis block_ms, Reply<ResultView> reply) {
+  get(id, [this, id, block_ms, reply = std::move(reply)](Result<TaskView> found) mutable {
+    if (!found) return reply(std::unexpected(found.error()));
+    if (!at_work(found->task.state)) {
+      if (found->task.retrieved_at) return reply(ResultView{std::move(*found), false});
+      // The first reading is marked, and the mark is stored before the answer.
+      Action action{.input = input::Retrieved{}};
+      action.reply = [this, reply = std::move(reply)](Result<Task> after) mutable {
+        if (!after) return reply(std::unexpected(after.error()));
+        reply(ResultView{view(*after), false});
+      };
+      return submit(id, std::move(action));
+    }
+    if (block_ms <= 0) return reply(ResultView{std::move(*found), false});
+    // It may have come to rest since it was read; then nobody would wake the waiter.
+    const LivePtr live = find_live(id);
+    if (live && live->task && !at_work(live->task->state)) return result(id, 0, std::move(reply));
+    const uint64_t key = ++last_waiter_;
+    ResultWaiter waiter{.task = id, .reply = std::move(reply)};
+    waiter.timer = timers_.add(block_ms, [this, id, key] {
+      auto node = result_waiters_.extract(key);
+      if (node.empty()) return;
+      const auto range = waiting_for_task_.equal_range(id);
+      for (auto it = range.first; it != range.second; ++it)
+        if (it->second == key) {
+          waiting_for_task_.erase(it);
+          break;
+        }
+      get(id, [reply = std::move(node.mapped().reply)](Result<TaskView> now) mutable {
+        if (!now) return reply(std::unexpected(now.error()));
+        const bool still = at_work(now->task.state);
+        reply(ResultView{std::move(*now), still});
+      });
+    });
+    result_waiters_.emplace(key, std::move(waiter));
+    waiting_for_task_.emplace(id, key);
+    schedule();
+  });
+}
+
+void EngineImpl::resolve(std::string text, Reply<TaskId> reply) {
+  if (!text.starts_with("task_")) text = "task_" + text;
+  read([text](Store& store) { return store.find_prefix(text, 6); },
+       [text, reply = std::move(reply)](Result<std::vector<TaskId>> found) mutable {
+         if (!found) return reply(std::unexpected(found.error()));
+         if (found->size() == 1) return reply(std::move(found->front()));
+         for (TaskId& id : *found)
+           if (id.value == text) return reply(std::move(id));
+         if (found->empty()) return reply(fail(Code::not_found, fmt::format("There is no task \"{}\".", text)));
+         std::string names;
+         for (const TaskId& id : *found) names += (names.empty() ? "" : ", ") + id.value;
+         reply(fail(Code::conflict, fmt::format("\"{}\" begins several ids: {}. Give more of it.", text, names),
+                    "ambiguous"));
+       });
+}
+
+}  // namespace errand

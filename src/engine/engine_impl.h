@@ -1,0 +1,314 @@
+// The engine's inside, shared by its .cc files: engine.cc (tick, pump, commit, apply), launch.cc, turns.cc (drivers,
+// deadlines), calls.cc, removal.cc, batches.cc, sessions.cc, recovery.cc.
+//
+// A tick: take what waits for each task, decide, hand the commits to the store. When they are durable: replace the
+// task, show its events, answer the callers, perform the effects. A task has at most one commit under way; its further
+// inputs wait and are decided together on the durable task.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "driver/timers.h"
+#include "engine/engine.h"
+#include "engine/recorder.h"
+#include "engine/slots.h"
+
+namespace errand {
+
+// Something that happens to one task.
+struct Action {
+  Input input;
+  // With Activity: what the driver reported, and its mark.
+  std::vector<Report> reports;
+  std::string checkpoint;
+  bool soft = false;  // May wait a little, to be merged with what follows.
+  // With Prompt and Retry: stored in the same commit.
+  std::vector<Message> messages;
+  // With Remove.
+  Gone gone = Gone::deleted;
+  // With NoticeTaken.
+  std::vector<NoticeId> taken;
+  // Whoever asked. Absent: the engine's own action, which is tried again where the store fails.
+  Reply<Task> reply;
+};
+
+class TurnSink;
+
+// A task in memory: at work, or with something under way.
+struct Live {
+  explicit Live(TaskId task_id);
+  ~Live();
+
+  const TaskId id;
+  std::shared_ptr<const Task> task;  // As it is stored. Null until it is loaded or its creation is durable.
+  Recorder recorder;                 // Likewise.
+  std::unordered_map<MessageId, Message> messages;  // The bodies of Task::waiting.
+  std::deque<Action> inbox;
+  bool loading = false;
+  bool busy = false;     // A commit is under way.
+  bool removed = false;  // Its rows are gone; its last run is being ended.
+  Time soft_until;       // Soft actions wait until then.
+  size_t soft_bytes = 0;
+  Time retry_at;  // After a failed commit.
+
+  // The turn at work. The sink outlives it.
+  std::unique_ptr<TurnSink> sink;
+  std::unique_ptr<Turn> turn;
+  bool opening = false;
+  bool draining_run = false;
+
+  // Deadlines of the run, in steady time. 0: none.
+  Time last_sign;  // Of life.
+  bool warned = false;
+  bool probed = false;
+  Timers::Key timeout_timer = 0, idle_timer = 0, progress_timer = 0, soft_timer = 0;
+};
+using LivePtr = std::shared_ptr<Live>;
+
+// A commit under way.
+struct Prepared {
+  Commit commit;
+  LivePtr live;  // Null: about no task.
+  std::shared_ptr<const Task> after;
+  Recorder recorder;
+  std::map<size_t, std::string> texts;
+  std::vector<Effect> effects;
+  std::vector<Action> actions;                                       // For another try.
+  std::vector<std::optional<Error>> refused;                         // Per action: what decide answered.
+  std::vector<std::pair<BatchId, std::pair<int, int>>> batch_moves;  // From state, to state (-1: none), to be undone.
+  std::vector<SessionId> told;                                       // Sessions that get a notice.
+  bool created = false;
+  std::string key;                                        // Idempotency.
+  std::move_only_function<void(Result<Committed>)> done;  // Where live is null, or for a creation.
+};
+
+class EngineImpl final : public Engine {
+ public:
+  EngineImpl(EngineParts parts, EngineSettings settings);
+  ~EngineImpl() override;
+
+  void recover(Reply<void> reply) override;
+  Time tick() override;
+  void drain(Reply<void> reply) override;
+
+  void launch(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply) override;
+  void get(TaskId id, Reply<TaskView> reply) override;
+  void cancel(TaskId id, std::string by, Reply<TaskView> reply) override;
+  void retry(TaskId id, std::optional<NewMessage> message, Reply<TaskView> reply) override;
+  void message(TaskId id, NewMessage message, Reply<MessageTaken> reply) override;
+  void resume(TaskId id, NewMessage message, Reply<MessageTaken> reply) override;
+  void answer(TaskId id, input::Answered answer, Reply<TaskView> reply) override;
+  void remove(TaskId id, Gone why, Reply<void> reply) override;
+  void clear(Scope scope, Reply<Cleared> reply) override;
+  void result(TaskId id, Millis block_ms, Reply<ResultView> reply) override;
+  void resolve(std::string text, Reply<TaskId> reply) override;
+  void batch(BatchId id, Reply<BatchCounts> reply) override;
+  void wait_batch(BatchId id, Until until, Millis block_ms, Reply<BatchCounts> reply) override;
+  void cancel_batch(BatchId id, std::string by, Reply<int64_t> reply) override;
+  void retry_batch(BatchId id, Reply<int64_t> reply) override;
+  void remove_batch(BatchId id, Reply<int64_t> reply) override;
+  void open_session(Session session, Reply<Session> reply) override;
+  void end_session(SessionId id, Reply<int64_t> reply) override;
+  void notices(SessionId id, int64_t after, int limit, Millis block_ms, Reply<std::vector<Notice>> reply) override;
+  void take_notice(SessionId session, NoticeId id, Reply<Notice> reply) override;
+
+  std::vector<Agent> agents() const override { return parts_.agents; }
+  StateCounts counts() const override { return parts_.store.counts(); }
+  EngineSettings settings() const override { return settings_; }
+  Health health() const override;
+  TaskMoment moment(const Task& task) const override;
+  Driver* driver_of(const Task& task) const override;
+  std::shared_ptr<Feed> feed(const TaskId& id) override;
+  std::shared_ptr<Feed> all() override { return all_; }
+  std::vector<FramePtr> frames(const std::vector<Event>& events) const override;
+  FramePtr gone_frame(const Tombstone& gone) const override;
+  std::shared_ptr<Feed> session_feed(const SessionId& id) override;
+
+ private:
+  friend class TurnSink;
+
+  // --- engine.cc: tick, pump, commit, apply
+  Time wall() { return parts_.clock.wall(); }
+  Time steady() { return parts_.clock.steady(); }
+  void schedule();
+  // Puts the action into the task's inbox; loads the task where it is not in memory.
+  void submit(const TaskId& id, Action action);
+  void submit(const LivePtr& live, Action action);
+  void load(const LivePtr& live);
+  void pump(const LivePtr& live);
+  bool decide_all(const LivePtr& live, Prepared& prepared);
+  void decide_reports(Live& live, const Action& action, Task& after, Prepared& prepared, Recording& out, bool& changed);
+  void add_step(Step step, Task& after, Prepared& prepared, Recording& out, bool& changed);
+  void add_notice(Notice notice, Prepared& prepared, Recording& out);
+  void finish(Prepared& prepared, Task after, Recording out);
+  void move_batch(Prepared& prepared, const BatchId& batch, int from, int to);
+  void undo_batches(const Prepared& prepared);
+  void stage(Prepared prepared);
+  void hand_over();
+  void committed(Prepared prepared, Result<Committed> result);
+  void applied(Prepared& prepared, const Committed& committed);
+  void failed(Prepared& prepared, const Error& error);
+  void answer_actions(Prepared& prepared);
+  void publish(Prepared& prepared, const Committed& committed);
+  void settle_slot(const Live& live);
+  void start_queued();
+  void evict(const LivePtr& live);
+  LivePtr find_live(const TaskId& id) const;
+  bool overloaded() const;
+  std::unexpected<Error> busy_error() const;
+  // Runs `read` on a reader thread and `then` with its result on the engine's.
+  template <class Read, class Then>
+  void read(Read read, Then then) {
+    std::weak_ptr<char> alive = alive_;
+    parts_.readers.post([this, alive, read = std::move(read), then = std::move(then)]() mutable {
+      auto result = std::make_shared<decltype(read(parts_.store))>(read(parts_.store));
+      parts_.loop.post([alive, result, then = std::move(then)]() mutable {
+        if (!alive.expired()) then(std::move(*result));
+      });
+    });
+  }
+  TaskView view(const Task& task) const { return {task, moment(task)}; }
+  Reply<Task> as_view(Reply<TaskView> reply);
+
+  // --- launch.cc
+  Status complete_launch(Launch& launch) const;
+  const Agent* find_agent(const std::string& id_or_name) const;
+  void launch_now(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply);
+  Message user_message(const SessionId& session, int turn, const NewMessage& message);
+
+  // --- turns.cc
+  void perform(const LivePtr& live, std::vector<Effect> effects);
+  void open_turn(const LivePtr& live, bool reattach);
+  void open_now(const LivePtr& live, bool reattach, std::vector<Message> history);
+  void end_without_turn(const LivePtr& live, int run);
+  void reported(TurnSink& sink, std::vector<Report> reports, std::string checkpoint);
+  void turn_ended(TurnSink& sink, Outcome outcome);
+  void bury(Live& live);
+  void arm_deadlines(const LivePtr& live);
+  void disarm_deadlines(Live& live);
+  void arm_idle(const LivePtr& live, Millis delay);
+  void idle_due(const LivePtr& live, int run);
+  void arm_progress(const LivePtr& live);
+
+  // --- removal.cc
+  void remove_tree(TaskId id, Gone why, bool only_at_rest, Reply<void> reply);
+  void remove_each(std::vector<TaskId> ids, Gone why, bool only_at_rest, Reply<int64_t> reply);
+  void ghost_gone(const LivePtr& live);
+  void arm_retention();
+  void retention_due();
+
+  // --- batches.cc
+  using EachDone = std::move_only_function<void(bool ok)>;
+  void for_each_of(TaskFilter filter, std::function<void(const TaskId&, EachDone)> act, Reply<int64_t> reply);
+  void check_batch_waiters(const BatchId& id);
+  void with_batch(const BatchId& id, std::move_only_function<void()> then);
+
+  // --- sessions.cc
+  void wake_notice_waiters(const SessionId& id);
+  void read_notices(SessionId id, int64_t after, int limit, Reply<std::vector<Notice>> reply);
+  void take_notices(std::vector<Notice> notices, Reply<void> reply);
+
+  // --- recovery.cc
+  struct Recovered;
+  void take_up(Recovered recovered);
+  void end_orphans();
+
+  // --- fixed after construction
+  EngineParts parts_;
+  EngineSettings settings_;
+  IdSource ids_;
+  std::shared_ptr<char> alive_ = std::make_shared<char>();  // Late callbacks see that the engine is gone.
+
+  // --- owned by the engine's thread
+  TimerQueue timers_;
+  Slots slots_;
+  std::unordered_map<TaskId, LivePtr> lives_;
+  std::unordered_map<TaskId, LivePtr> ghosts_;  // Removed; their runs are being ended.
+  std::vector<LivePtr> to_pump_;
+  std::vector<Prepared> staged_;
+  int64_t under_way_ = 0;  // Commits handed over and not answered.
+  bool tick_posted_ = false;
+  bool recovering_ = false;
+  bool draining_ = false;
+  Reply<void> drained_;
+  std::vector<std::unique_ptr<Turn>> dead_turns_;  // Destroyed outside their own callbacks.
+  std::vector<std::unique_ptr<TurnSink>> dead_sinks_;
+
+  std::shared_ptr<Feed> all_ = std::make_shared<Feed>(4 << 20);
+  std::unordered_map<TaskId, std::weak_ptr<Feed>> feeds_;
+  std::unordered_map<SessionId, std::weak_ptr<Feed>> session_feeds_;
+
+  // Launches with an Idempotency-Key that are under way, and who repeats them.
+  struct KeyUnderWay {
+    std::string fingerprint;
+    std::vector<Reply<TaskView>> repeats;
+  };
+  std::unordered_map<std::string, KeyUnderWay> keys_;
+  std::unordered_set<SessionId> known_parents_;  // Stored; a bounded cache.
+
+  struct ResultWaiter {
+    TaskId task;
+    Reply<ResultView> reply;
+    Timers::Key timer = 0;
+  };
+  std::map<uint64_t, ResultWaiter> result_waiters_;
+  std::unordered_multimap<TaskId, uint64_t> waiting_for_task_;
+  uint64_t last_waiter_ = 0;
+
+  struct BatchWaiter {
+    Until until = Until::all;
+    Reply<BatchCounts> reply;
+    Timers::Key timer = 0;
+  };
+  struct Batch {
+    BatchCounts counts;  // With the moves under way.
+    std::vector<BatchWaiter> waiters;
+  };
+  std::unordered_map<BatchId, Batch> batches_;
+
+  struct NoticeWaiter {
+    int64_t after = 0;
+    int limit = 0;
+    Reply<std::vector<Notice>> reply;
+    Timers::Key timer = 0;
+  };
+  std::unordered_map<SessionId, std::vector<std::shared_ptr<NoticeWaiter>>> notice_waiters_;
+
+  Time next_expiry_;  // Wall time.
+  Timers::Key retention_timer_ = 0;
+  bool retention_running_ = false;
+  int64_t recovery_left_ = 0;
+  Reply<void> recovered_;
+  int64_t commits_ = 0, events_ = 0;
+};
+
+// What a driver reports goes through here into the engine's inbox. One per run; deaf once the run has ended.
+class TurnSink final : public Sink {
+ public:
+  TurnSink(EngineImpl& engine, LivePtr live, int run) : engine_(engine), live_(std::move(live)), run_(run) {}
+  void report(std::vector<Report> reports, std::string checkpoint) override {
+    if (!ended_) engine_.reported(*this, std::move(reports), std::move(checkpoint));
+  }
+  void ended(Outcome outcome) override {
+    if (std::exchange(ended_, true)) return;
+    engine_.turn_ended(*this, std::move(outcome));
+  }
+  const LivePtr live() const { return live_.lock(); }
+  int run() const { return run_; }
+  void mute() { ended_ = true; }
+
+ private:
+  EngineImpl& engine_;
+  std::weak_ptr<Live> live_;
+  const int run_;
+  bool ended_ = false;
+};
+
+}  // namespace errand

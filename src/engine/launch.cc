@@ -1,0 +1,193 @@
+// Launching: what the launch leaves open is filled in, then the task is stored, begun at once where a slot is free.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engine/engine_impl.h"
+#include "task/json_in.h"
+
+namespace errand {
+namespace {
+
+constexpr size_t known_parents_max = 10'000;
+
+Session own_session(const Task& task) {
+  return {
+      .id = task.session_id, .task_id = task.id, .origin = "task", .title = task.title, .created_at = task.created_at};
+}
+
+}  // namespace
+
+const Agent* EngineImpl::find_agent(const std::string& id_or_name) const {
+  const auto is = [&](const Agent& agent) { return agent.id == id_or_name || agent.name == id_or_name; };
+  const auto agent = std::ranges::find_if(parts_.agents, is);
+  return agent == parts_.agents.end() ? nullptr : &*agent;
+}
+
+Driver* EngineImpl::driver_of(const Task& task) const {
+  const Agent* const agent = find_agent(task.launch.agent_id);
+  if (agent == nullptr) return nullptr;
+  const auto driver = parts_.drivers.find(agent->driver);
+  return driver == parts_.drivers.end() ? nullptr : driver->second;
+}
+
+Status EngineImpl::complete_launch(Launch& launch) const {
+  const bool command = launch.kind == TaskKind::command;
+  if (command) launch.agent_id = "command";
+  const Agent* const agent = find_agent(launch.agent_id);
+  if (agent == nullptr || (agent->driver == "command") != command) {
+    std::string known;
+    for (const Agent& a : parts_.agents)
+      if (a.driver != "command") known += (known.empty() ? "" : ", ") + a.id;
+    return fail(Code::not_found, fmt::format("There is no agent \"{}\"; this server has: {}.", launch.agent_id, known),
+                "unknown_agent");
+  }
+  launch.agent_id = agent->id;
+  if (launch.model.empty()) launch.model = agent->model;
+  if (!launch.permission) launch.permission = agent->permission;
+  if (launch.work_dir.empty()) launch.work_dir = settings_.default_work_dir;
+  if (launch.timeout_ms == 0) launch.timeout_ms = command ? settings_.command_timeout_ms : -1;
+  if (launch.idle_timeout_ms == 0)
+    launch.idle_timeout_ms = settings_.idle_timeout_ms > 0 ? settings_.idle_timeout_ms : -1;
+  if (launch.retention_ms == 0) launch.retention_ms = settings_.retention_ms > 0 ? settings_.retention_ms : -1;
+  if (launch.limits.output_bytes == 0) launch.limits.output_bytes = settings_.output_limit;
+  if (launch.authorize_over_limit && !settings_.allow_over_limit)
+    return fail(Code::forbidden,
+                "This server does not let a launch go over its limit of tasks at work (setting allow_over_limit).");
+  const auto found = parts_.drivers.find(agent->driver);
+  if (found == parts_.drivers.end()) return fail(Code::unsupported, "The driver of this agent is not available here.");
+  if (launch.fork && !found->second->capabilities().fork)
+    return fail(Code::unsupported,
+                fmt::format("The agent \"{}\" cannot take over a parent's conversation (fork).", agent->id));
+  return found->second->check(launch);
+}
+
+Message EngineImpl::user_message(const SessionId& session, int turn, const NewMessage& message) {
+  Message out;
+  out.id = ids_.message();
+  out.session_id = session;
+  out.role = Role::user;
+  out.turn = turn;
+  out.created_at = wall();
+  if (!message.content.empty()) {
+    if (Result<std::vector<Part>> parts = decode_parts(message.content)) out.parts = std::move(*parts);
+  } else {
+    out.parts.push_back({.type = PartType::text, .text = message.text});
+  }
+  return out;
+}
+
+void EngineImpl::launch(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply) {
+  if (draining_ || overloaded()) return reply(busy_error());
+  if (key.empty()) return launch_now(std::move(launch), {}, {}, std::move(reply));
+
+  const auto mismatch = [] {
+    return fail(Code::conflict, "This Idempotency-Key was used for another request; use a new key for a new task.",
+                "idempotency_key");
+  };
+  // The same request is under way: both get the one task.
+  if (const auto known = keys_.find(key); known != keys_.end()) {
+    if (known->second.fingerprint != fingerprint) return reply(mismatch());
+    known->second.repeats.push_back(std::move(reply));
+    return;
+  }
+  keys_.emplace(key, KeyUnderWay{fingerprint, {}});
+  read([key](Store& store) { return store.find_key(key); },
+       [this, key, fingerprint, mismatch, launch = std::move(launch),
+        reply = std::move(reply)](Result<std::optional<Commit::Key>> stored) mutable {
+         const auto settle = [this, key](const std::function<void(Reply<TaskView>&)>& each) {
+           auto node = keys_.extract(key);
+           if (!node.empty())
+             for (Reply<TaskView>& repeat : node.mapped().repeats) each(repeat);
+         };
+         if (!stored) {
+           settle([&](Reply<TaskView>& repeat) { repeat(std::unexpected(stored.error())); });
+           return reply(std::unexpected(stored.error()));
+         }
+         if (!*stored) return launch_now(std::move(launch), key, fingerprint, std::move(reply));
+         if ((*stored)->fingerprint != fingerprint) {
+           settle([&](Reply<TaskView>& repeat) { repeat(mismatch()); });
+           return reply(mismatch());
+         }
+         const TaskId id = (*stored)->task_id;
+         settle([&](Reply<TaskView>& repeat) { get(id, std::move(repeat)); });
+         get(id, std::move(reply));
+       });
+}
+
+void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply) {
+  // Everybody who sent this request under this key gets the same answer.
+  Reply<TaskView> answer = [this, key, reply = std::move(reply)](Result<TaskView> result) mutable {
+    auto node = keys_.extract(key);
+    if (!node.empty())
+      for (Reply<TaskView>& repeat : node.mapped().repeats) repeat(result);
+    reply(std::move(result));
+  };
+  if (Status complete = complete_launch(launch); !complete) return answer(std::unexpected(complete.error()));
+  if (launch.batch_id.value == "new") {
+    launch.batch_id = ids_.batch();
+    batches_.try_emplace(launch.batch_id);
+  } else if (launch.batch_id && !batches_.contains(launch.batch_id)) {
+    const BatchId batch = launch.batch_id;
+    return with_batch(batch,
+                      [this, launch = std::move(launch), key, fingerprint, answer = std::move(answer)]() mutable {
+                        launch_now(std::move(launch), key, fingerprint, std::move(answer));
+                      });
+  }
+
+  const SessionId parent = launch.parent_session_id;
+  if (parent && !known_parents_.contains(parent)) {
+    if (known_parents_.size() >= known_parents_max) known_parents_.clear();
+    Prepared known;
+    known.commit.now = wall();
+    known.commit.session = Session{.id = parent, .origin = "rest", .created_at = wall()};
+    known.done = [this, parent](Result<Committed> stored) {
+      if (stored) known_parents_.insert(parent);
+    };
+    stage(std::move(known));
+  }
+
+  const Time now = wall();
+  const bool agent = launch.kind == TaskKind::agent;
+  const SessionId session = ids_.session();
+  std::optional<Message> first;
+  if (agent) first = user_message(session, 1, {.text = launch.prompt, .content = launch.content});
+  const LivePtr live = std::make_shared<Live>(ids_.task());
+  Step step = create(std::move(launch), live->id, session, first ? first->id : MessageId(), now);
+  Task after = step.after;
+
+  Prepared prepared;
+  prepared.live = live;
+  prepared.created = true;
+  prepared.commit.session = own_session(after);
+  Recording out;
+  out.events = std::move(step.events);
+  if (first) {
+    prepared.recorder.add_message(*first, out, now);
+    first->seq = 1;
+    live->messages.emplace(first->id, *first);
+  }
+  // Where a slot is free it begins with its creation: one commit.
+  const Launch& asked = after.launch;
+  if (!draining_ && (asked.authorize_over_limit || slots_.has_room(asked.agent_id, asked.model))) {
+    slots_.hold(live->id, asked.agent_id, asked.model);
+    if (Result<Step> started = decide(after, input::Start{}, now)) {
+      after = std::move(started->after);
+      std::ranges::move(started->events, std::back_inserter(out.events));
+      std::ranges::move(started->effects, std::back_inserter(prepared.effects));
+    }
+  }
+  move_batch(prepared, after.launch.batch_id, -1, std::to_underlying(after.state));
+  if (!key.empty()) prepared.commit.key = Commit::Key{key, fingerprint, live->id};
+  finish(prepared, std::move(after), std::move(out));
+  prepared.commit.before_version = 0;
+  prepared.done = [this, live, answer = std::move(answer)](Result<Committed> stored) mutable {
+    if (!stored) return answer(std::unexpected(stored.error()));
+    answer(view(*live->task));
+  };
+  live->busy = true;
+  lives_.emplace(live->id, live);
+  stage(std::move(prepared));
+}
+
+}  // namespace errand

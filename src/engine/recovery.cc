@@ -1,0 +1,124 @@
+// After a start: what was at work is taken up or settled, what waited waits again, what has no task is ended.
+#include "base/log.h"
+#include "engine/engine_impl.h"
+
+namespace errand {
+
+struct EngineImpl::Recovered {
+  struct Working {
+    Task task;
+    int64_t last_message = 0;
+    std::optional<Message> open;
+    std::vector<Message> messages;
+  };
+  std::vector<Working> working;
+  std::vector<QueuedTask> queued;
+  std::vector<std::pair<BatchId, BatchCounts>> batches;
+  Time next_expiry;
+};
+
+void EngineImpl::recover(Reply<void> reply) {
+  recovering_ = true;
+  recovered_ = std::move(reply);
+  all_->start_at(0, parts_.store.last_pos());
+  read(
+      [](Store& store) -> Result<Recovered> {
+        Recovered recovered;
+        std::unordered_set<BatchId> batches;
+        Result<std::vector<Task>> working = store.working();
+        if (!working) return std::unexpected(working.error());
+        for (Task& task : *working) {
+          Recovered::Working entry{.task = std::move(task)};
+          if (Result<Session> session = store.session(entry.task.session_id))
+            entry.last_message = session->last_message;
+          // The newest message, put together from its events where it is still open.
+          Result<MessagePage> last = store.messages(entry.task.session_id, 0, INT64_MAX, 1);
+          if (last && !last->messages.empty() && last->messages.back().role == Role::assistant &&
+              !last->messages.back().completed_at)
+            entry.open = std::move(last->messages.back());
+          for (const WaitingMessage& waiting : entry.task.waiting)
+            if (Result<Message> message = store.message(waiting.id)) entry.messages.push_back(std::move(*message));
+          if (entry.task.launch.batch_id) batches.insert(entry.task.launch.batch_id);
+          recovered.working.push_back(std::move(entry));
+        }
+        Result<std::vector<QueuedTask>> queued = store.queued();
+        if (!queued) return std::unexpected(queued.error());
+        recovered.queued = std::move(*queued);
+        for (const QueuedTask& task : recovered.queued)
+          if (task.batch_id) batches.insert(task.batch_id);
+        for (const BatchId& id : batches)
+          if (Result<BatchCounts> counts = store.batch_counts(id)) recovered.batches.emplace_back(id, *counts);
+        if (Result<Time> next = store.next_expiry()) recovered.next_expiry = *next;
+        return recovered;
+      },
+      [this](Result<Recovered> recovered) {
+        if (!recovered) return std::exchange(recovered_, nullptr)(std::unexpected(recovered.error()));
+        take_up(std::move(*recovered));
+      });
+}
+
+void EngineImpl::take_up(Recovered recovered) {
+  for (auto& [id, counts] : recovered.batches) batches_.try_emplace(id, Batch{counts, {}});
+  for (const QueuedTask& task : recovered.queued) slots_.enqueue(task);
+  for (Recovered::Working& entry : recovered.working) {
+    assert_task(entry.task);
+    const LivePtr live = std::make_shared<Live>(entry.task.id);
+    live->recorder.start(entry.last_message, std::move(entry.open));
+    for (Message& message : entry.messages) live->messages.insert_or_assign(message.id, std::move(message));
+    live->task = std::make_shared<const Task>(std::move(entry.task));
+    lives_.emplace(live->id, live);
+    settle_slot(*live);
+    const Driver* const driver = driver_of(*live->task);
+    if (driver != nullptr && driver->capabilities().reattach) {
+      open_turn(live, true);
+    } else {
+      submit(live, {.input = input::Lost{live->task->run,
+                                         "The server was ended while it ran, and its agent cannot take up the work "
+                                         "again; retry starts it anew."}});
+    }
+  }
+  log_info("engine", "took up " + std::to_string(recovered.working.size()) + " tasks at work, " +
+                         std::to_string(recovered.queued.size()) + " in line");
+  next_expiry_ = recovered.next_expiry;
+  arm_retention();
+  end_orphans();
+  recovering_ = false;
+  schedule();
+  std::exchange(recovered_, nullptr)({});
+}
+
+// R2.3: a process whose task is gone is ended, and what its runs left goes.
+void EngineImpl::end_orphans() {
+  for (const auto& [name, driver] : parts_.drivers) {
+    driver->known_runs([this, driver, alive = std::weak_ptr(alive_)](std::vector<Driver::KnownRun> runs) {
+      if (alive.expired() || runs.empty()) return;
+      read(
+          [runs = std::move(runs)](Store& store) {
+            // Per run: 0 keep, 1 end, 2 forget the task.
+            std::vector<std::pair<Driver::KnownRun, int>> verdicts;
+            for (const Driver::KnownRun& run : runs) {
+              const Result<Task> task = store.get(run.task);
+              int verdict = 0;
+              if (!task && task.error().code == Code::not_found)
+                verdict = 2;
+              else if (task && run.alive && (task->run != run.run || task->phase != TurnPhase::working))
+                verdict = 1;
+              if (verdict != 0) verdicts.emplace_back(run, verdict);
+            }
+            return verdicts;
+          },
+          [this, driver](std::vector<std::pair<Driver::KnownRun, int>> verdicts) {
+            for (const auto& [run, verdict] : verdicts) {
+              if (lives_.contains(run.task)) continue;  // It was taken up, or is being made, meanwhile.
+              log_warning("engine", "ending what is left of " + run.task.value + "." + std::to_string(run.run));
+              if (verdict == 2)
+                driver->forget(run.task);
+              else
+                driver->end_run(run.task, run.run);
+            }
+          });
+    });
+  }
+}
+
+}  // namespace errand

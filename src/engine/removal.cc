@@ -1,0 +1,166 @@
+// Removing tasks: delete, clear, retention, and the end of what a removed task left running.
+#include "base/log.h"
+#include "engine/engine_impl.h"
+
+namespace errand {
+namespace {
+constexpr int removal_page = 200;
+constexpr Millis retention_retry_ms = 60'000;
+}  // namespace
+
+void EngineImpl::remove(TaskId id, Gone why, Reply<void> reply) {
+  if (draining_ || overloaded()) return reply(busy_error());
+  remove_tree(std::move(id), why, false, std::move(reply));
+}
+
+// The tasks that it launched go first (their parent session is the task's own and ends with it).
+void EngineImpl::remove_tree(TaskId id, Gone why, bool only_at_rest, Reply<void> reply) {
+  read(
+      [id](Store& store) -> Result<std::vector<TaskId>> {
+        Result<Task> task = store.get(id);
+        if (!task) return std::unexpected(task.error());
+        return store.tasks_of_parent(task->session_id);
+      },
+      [this, id, why, only_at_rest, reply = std::move(reply)](Result<std::vector<TaskId>> children) mutable {
+        if (!children) return reply(std::unexpected(children.error()));
+        auto self = [this, id, why, only_at_rest, reply = std::move(reply)](Result<int64_t>) mutable {
+          Action action{.input = input::Remove{only_at_rest}};
+          action.gone = why;
+          action.reply = [reply = std::move(reply)](Result<Task> gone) mutable {
+            if (gone)
+              reply({});
+            else
+              reply(std::unexpected(gone.error()));
+          };
+          submit(id, std::move(action));
+        };
+        if (children->empty()) return self(0);
+        remove_each(std::move(*children), Gone::session_ended, false, std::move(self));
+      });
+}
+
+// Answers how many were removed.
+void EngineImpl::remove_each(std::vector<TaskId> ids, Gone why, bool only_at_rest, Reply<int64_t> reply) {
+  struct Count {
+    size_t left = 0;
+    int64_t removed = 0;
+    Reply<int64_t> reply;
+  };
+  if (ids.empty()) return reply(0);
+  auto count = std::make_shared<Count>(ids.size(), 0, std::move(reply));
+  for (TaskId& id : ids)
+    remove_tree(std::move(id), why, only_at_rest, [count](Result<void> done) {
+      if (done) ++count->removed;
+      if (--count->left == 0) count->reply(count->removed);
+    });
+}
+
+void EngineImpl::clear(Scope scope, Reply<Cleared> reply) {
+  if (draining_ || overloaded()) return reply(busy_error());
+  if (scope.task) {
+    return remove_tree(*scope.task, Gone::cleared, true, [reply = std::move(reply)](Result<void> done) mutable {
+      if (!done && done.error().code != Code::conflict) return reply(std::unexpected(done.error()));
+      reply(Cleared{done ? 1 : 0, done ? 0 : 1});
+    });
+  }
+  TaskFilter filter;
+  if (scope.batch) filter.batch_id = *scope.batch;
+  if (scope.parent_session) filter.parent_session_id = *scope.parent_session;
+  // A page at a time, so that a long list neither fills the memory nor the inbox. What refuses to go (it was resumed
+  // meanwhile) is skipped by the count of what is left, not asked again.
+  struct Clearing {
+    TaskFilter filter;
+    Cleared so_far;
+    Reply<Cleared> reply;
+  };
+  auto state = std::make_shared<Clearing>(filter, Cleared{}, std::move(reply));
+  auto step = std::make_shared<std::function<void()>>();
+  std::weak_ptr<std::function<void()>> weak = step;
+  *step = [this, state, weak] {
+    auto self = weak.lock();
+    TaskFilter at_rest = state->filter;
+    at_rest.states = {TaskState::completed, TaskState::failed, TaskState::cancelled};
+    read([at_rest](Store& store) { return store.list(at_rest, {.limit = removal_page}); },
+         [this, state, self](Result<TaskPage> page) {
+           if (!page) return state->reply(std::unexpected(page.error()));
+           if (page->tasks.empty()) {
+             TaskFilter working = state->filter;
+             working.states = {TaskState::pending, TaskState::running, TaskState::resumed};
+             return read([working](Store& store) { return store.count(working); },
+                         [state](Result<int64_t> left) {
+                           if (!left) return state->reply(std::unexpected(left.error()));
+                           state->so_far.left = *left;
+                           state->reply(state->so_far);
+                         });
+           }
+           std::vector<TaskId> ids;
+           for (const Task& task : page->tasks) ids.push_back(task.id);
+           remove_each(std::move(ids), Gone::cleared, true, [state, self](Result<int64_t> removed) {
+             if (!removed) return state->reply(std::unexpected(removed.error()));
+             state->so_far.removed += *removed;
+             if (*removed == 0)
+               state->reply(fail(Code::unavailable, "Some tasks could not be removed now; try again."));
+             else
+               (*self)();
+           });
+         });
+  };
+  (*step)();
+}
+
+// The rows are gone and nothing runs any more: folders and logs go too.
+void EngineImpl::ghost_gone(const LivePtr& live) {
+  slots_.release(live->id);
+  if (live->task)
+    if (Driver* const driver = driver_of(*live->task)) driver->forget(live->id);
+  feeds_.erase(live->id);
+  ghosts_.erase(live->id);
+  schedule();
+}
+
+void EngineImpl::arm_retention() {
+  timers_.cancel(std::exchange(retention_timer_, 0));
+  if (!next_expiry_) return;
+  const Millis delay = std::max<Millis>(next_expiry_ - wall(), 0);
+  retention_timer_ = timers_.add(delay, [this] {
+    retention_timer_ = 0;
+    retention_due();
+  });
+  schedule();
+}
+
+void EngineImpl::retention_due() {
+  if (std::exchange(retention_running_, true)) return;
+  struct Found {
+    std::vector<TaskId> ids;
+    Time next;
+  };
+  read(
+      [now = wall()](Store& store) -> Result<Found> {
+        Result<std::vector<TaskId>> ids = store.expired(now, removal_page);
+        if (!ids) return std::unexpected(ids.error());
+        Result<Time> next = store.next_expiry();
+        if (!next) return std::unexpected(next.error());
+        return Found{std::move(*ids), *next};
+      },
+      [this](Result<Found> found) {
+        retention_running_ = false;
+        if (!found) {
+          log_warning("engine", "retention: " + found.error().message);
+          next_expiry_ = wall() + retention_retry_ms;
+          return arm_retention();
+        }
+        next_expiry_ = found->next;
+        if (found->ids.empty()) {
+          // What is due and does not go has a notice that nobody took: it is looked at again later.
+          if (next_expiry_ && next_expiry_ <= wall()) next_expiry_ = wall() + retention_retry_ms;
+          return arm_retention();
+        }
+        remove_each(std::move(found->ids), Gone::expired, true, [this](Result<int64_t>) {
+          next_expiry_ = wall();
+          arm_retention();
+        });
+      });
+}
+
+}  // namespace errand

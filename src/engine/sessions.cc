@@ -1,0 +1,166 @@
+// Parent sessions and what they are owed.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engine/engine_impl.h"
+
+namespace errand {
+namespace {
+constexpr int notices_page = 500;
+}
+
+void EngineImpl::open_session(Session session, Reply<Session> reply) {
+  if (draining_ || overloaded()) return reply(busy_error());
+  if (session.id.empty()) session.id = ids_.session();
+  if (session.origin.empty()) session.origin = "rest";
+  session.created_at = wall();
+  Prepared prepared;
+  prepared.commit.now = wall();
+  prepared.commit.session = session;
+  prepared.done = [this, id = session.id, reply = std::move(reply)](Result<Committed> stored) mutable {
+    if (!stored) return reply(std::unexpected(stored.error()));
+    // An existing one stayed as it is: answer what is stored.
+    read([id](Store& store) { return store.session(id); }, std::move(reply));
+  };
+  stage(std::move(prepared));
+}
+
+void EngineImpl::end_session(SessionId id, Reply<int64_t> reply) {
+  if (draining_ || overloaded()) return reply(busy_error());
+  struct Found {
+    Session session;
+    std::vector<TaskId> tasks;
+  };
+  read(
+      [id](Store& store) -> Result<Found> {
+        Result<Session> session = store.session(id);
+        if (!session) return std::unexpected(session.error());
+        Result<std::vector<TaskId>> tasks = store.tasks_of_parent(id);
+        if (!tasks) return std::unexpected(tasks.error());
+        return Found{std::move(*session), std::move(*tasks)};
+      },
+      [this, id, reply = std::move(reply)](Result<Found> found) mutable {
+        if (!found) return reply(std::unexpected(found.error()));
+        if (found->session.task_id)
+          return reply(fail(Code::conflict, fmt::format("This is the conversation of {}; delete the task to end it.",
+                                                        found->session.task_id.value)));
+        remove_each(std::move(found->tasks), Gone::session_ended, false,
+                    [this, id, reply = std::move(reply)](Result<int64_t> removed) mutable {
+                      if (!removed) return reply(std::move(removed));
+                      known_parents_.erase(id);
+                      Prepared prepared;
+                      prepared.commit.now = wall();
+                      prepared.commit.remove_session = id;
+                      prepared.done = [removed, reply = std::move(reply)](Result<Committed> stored) mutable {
+                        if (!stored) return reply(std::unexpected(stored.error()));
+                        reply(std::move(removed));
+                      };
+                      stage(std::move(prepared));
+                    });
+      });
+}
+
+void EngineImpl::read_notices(SessionId id, int64_t after, int limit, Reply<std::vector<Notice>> reply) {
+  read(
+      [id, after, limit](Store& store) -> Result<std::vector<Notice>> {
+        if (Result<Session> session = store.session(id); !session) return std::unexpected(session.error());
+        return store.notices(id, after, limit);
+      },
+      std::move(reply));
+}
+
+void EngineImpl::notices(SessionId id, int64_t after, int limit, Millis block_ms, Reply<std::vector<Notice>> reply) {
+  // Whoever asks for what comes after one has the earlier ones.
+  if (after > 0 && !draining_) {
+    read([id](Store& store) { return store.notices(id, 0, notices_page); },
+         [this, after](Result<std::vector<Notice>> open) {
+           if (!open) return;
+           std::erase_if(*open, [after](const Notice& notice) { return notice.seq > after; });
+           take_notices(std::move(*open), [](Result<void>) {});
+         });
+  }
+  read_notices(id, after, limit,
+               [this, id, after, limit, block_ms, reply = std::move(reply)](Result<std::vector<Notice>> found) mutable {
+                 if (!found || !found->empty() || block_ms <= 0) return reply(std::move(found));
+                 auto waiter = std::make_shared<NoticeWaiter>();
+                 waiter->after = after;
+                 waiter->limit = limit;
+                 waiter->reply = std::move(reply);
+                 waiter->timer = timers_.add(block_ms, [this, id, weak = std::weak_ptr(waiter)] {
+                   const auto due = weak.lock();
+                   if (!due) return;
+                   auto& waiting = notice_waiters_[id];
+                   std::erase(waiting, due);
+                   if (waiting.empty()) notice_waiters_.erase(id);
+                   read_notices(id, due->after, due->limit, std::move(due->reply));
+                 });
+                 notice_waiters_[id].push_back(std::move(waiter));
+                 schedule();
+               });
+}
+
+void EngineImpl::wake_notice_waiters(const SessionId& id) {
+  if (auto node = notice_waiters_.extract(id); !node.empty())
+    for (const std::shared_ptr<NoticeWaiter>& waiter : node.mapped()) {
+      timers_.cancel(waiter->timer);
+      read_notices(id, waiter->after, waiter->limit, std::move(waiter->reply));
+    }
+  if (const auto feed = session_feeds_.find(id); feed != session_feeds_.end()) {
+    if (const std::shared_ptr<Feed> held = feed->second.lock())
+      held->wake_readers();
+    else
+      session_feeds_.erase(feed);
+  }
+}
+
+// Marks them taken. Where the task is still there it is an event of its life too.
+void EngineImpl::take_notices(std::vector<Notice> notices, Reply<void> reply) {
+  struct Count {
+    size_t left;
+    Status status;
+    Reply<void> reply;
+  };
+  std::erase_if(notices, [](const Notice& notice) { return static_cast<bool>(notice.taken_at); });
+  if (notices.empty()) return reply({});
+  auto count = std::make_shared<Count>(notices.size(), Status{}, std::move(reply));
+  const auto one_done = [count](Status status) {
+    if (!status) count->status = status;
+    if (--count->left == 0) count->reply(count->status);
+  };
+  for (const Notice& notice : notices) {
+    Action action{.input = input::NoticeTaken{notice.id}};
+    action.taken.push_back(notice.id);
+    action.reply = [this, id = notice.id, one_done](Result<Task> task) {
+      if (task) return one_done({});
+      if (task.error().code != Code::not_found) return one_done(std::unexpected(task.error()));
+      Prepared prepared;
+      prepared.commit.now = wall();
+      prepared.commit.taken.push_back(id);
+      prepared.done = [one_done](Result<Committed> stored) {
+        if (stored)
+          one_done({});
+        else
+          one_done(std::unexpected(stored.error()));
+      };
+      stage(std::move(prepared));
+    };
+    submit(notice.task_id, std::move(action));
+  }
+}
+
+void EngineImpl::take_notice(SessionId session, NoticeId id, Reply<Notice> reply) {
+  if (draining_ || overloaded()) return reply(busy_error());
+  read([id](Store& store) { return store.notice(id); },
+       [this, session, id, reply = std::move(reply)](Result<Notice> notice) mutable {
+         if (!notice) return reply(std::move(notice));
+         if (notice->session_id != session)
+           return reply(fail(Code::not_found, "This notice belongs to another session.", "other_session"));
+         take_notices({*notice}, [this, id, reply = std::move(reply)](Result<void> taken) mutable {
+           if (!taken) return reply(std::unexpected(taken.error()));
+           read([id](Store& store) { return store.notice(id); }, std::move(reply));
+         });
+       });
+}
+
+}  // namespace errand

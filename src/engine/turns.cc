@@ -1,0 +1,270 @@
+// Turns at work: opening them, passing things in and out, and their deadlines.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "engine/engine_impl.h"
+
+namespace errand {
+namespace {
+
+constexpr int history_page = 500;
+constexpr size_t history_max = 20'000;
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+size_t text_bytes(const std::vector<Report>& reports) {
+  size_t bytes = 0;
+  for (const Report& report : reports)
+    if (const auto* text = std::get_if<report::Text>(&report)) bytes += text->text.size();
+  return bytes;
+}
+
+// The conversation before what the turn is given: for drivers that keep none of their own.
+std::vector<Message> read_history(Store& store, const Task& task, bool reattach) {
+  const std::vector<MessageId> given = messages_to_give(task, reattach);
+  std::vector<Message> history;
+  int64_t after = 0;
+  while (history.size() < history_max) {
+    Result<MessagePage> page = store.messages(task.session_id, after, 0, history_page);
+    if (!page || page->messages.empty()) break;
+    for (Message& message : page->messages) {
+      after = message.seq;
+      if (std::ranges::find(given, message.id) == given.end()) history.push_back(std::move(message));
+    }
+    if (!page->more) break;
+  }
+  return history;
+}
+
+}  // namespace
+
+void EngineImpl::perform(const LivePtr& live, std::vector<Effect> effects) {
+  for (Effect& effect : effects) {
+    std::visit(Overloaded{
+                   [&](const effect::Open&) { open_turn(live, false); },
+                   [&](const effect::Stop& stop) {
+                     if (live->turn && live->sink->run() == stop.run)
+                       live->turn->stop();
+                     else if (!live->opening)
+                       end_without_turn(live, stop.run);
+                   },
+                   [&](const effect::Send& send) {
+                     const auto body = live->messages.find(send.message);
+                     // Where the turn is still being opened it is given all that waits. Where the driver cannot take it
+                     // now, it stays waiting and makes the next turn.
+                     if (live->turn && body != live->messages.end()) std::ignore = live->turn->send(body->second);
+                   },
+                   [&](const effect::Answer& answer) {
+                     if (live->turn) live->turn->answer(answer.request_id, answer.decision, answer.message);
+                   },
+               },
+               effect);
+  }
+}
+
+void EngineImpl::open_turn(const LivePtr& live, bool reattach) {
+  live->opening = true;
+  const Task& task = *live->task;
+  // A first turn has no history, and a command never has.
+  if (task.launch.kind == TaskKind::command || (task.turn == 1 && task.run == 1 && !reattach)) {
+    open_now(live, reattach, {});
+    return;
+  }
+  read([task = live->task, reattach](Store& store) { return read_history(store, *task, reattach); },
+       [this, live, reattach](std::vector<Message> history) { open_now(live, reattach, std::move(history)); });
+}
+
+void EngineImpl::open_now(const LivePtr& live, bool reattach, std::vector<Message> history) {
+  live->opening = false;
+  const Task& task = *live->task;
+  const int run = task.run;
+  // Stopped before it was opened: there is nothing to end. One that is taken up again may still have processes.
+  const bool unwanted = live->removed || !at_work(task.state) || task.stopping;
+  if (unwanted && !reattach) {
+    end_without_turn(live, run);
+    return;
+  }
+  bury(*live);
+  live->sink = std::make_unique<TurnSink>(*this, live, run);
+  TurnRequest request{.task = live->task, .history = std::move(history), .reattach = reattach};
+  for (const MessageId& id : messages_to_give(task, reattach))
+    if (const auto body = live->messages.find(id); body != live->messages.end())
+      request.messages.push_back(body->second);
+  Driver* const driver = driver_of(task);
+  Result<std::unique_ptr<Turn>> turn = fail(Code::unsupported, "The agent of this task is no longer configured.");
+  if (driver != nullptr) turn = driver->open(std::move(request), *live->sink);
+  if (!turn) {
+    Outcome outcome{.kind = Outcome::Kind::failed};
+    outcome.error = TaskError{"spawn_failed", turn.error().message, {}};
+    live->sink->ended(std::move(outcome));
+    return;
+  }
+  live->turn = std::move(*turn);
+  arm_deadlines(live);
+  if (unwanted) live->turn->stop();
+}
+
+// The run has no turn: whatever it was, it is over.
+void EngineImpl::end_without_turn(const LivePtr& live, int run) {
+  if (live->removed) {
+    ghost_gone(live);
+    return;
+  }
+  submit(live, {.input = input::TurnEnded{.run = run, .outcome = input::TurnEnded::Outcome::stopped}});
+}
+
+void EngineImpl::reported(TurnSink& sink, std::vector<Report> reports, std::string checkpoint) {
+  const LivePtr live = sink.live();
+  if (!live || live->removed) return;
+  live->last_sign = steady();
+  live->warned = live->probed = false;
+  Action action{.input = input::Activity{sink.run()}, .checkpoint = std::move(checkpoint)};
+  action.soft =
+      std::ranges::all_of(reports, [](const Report& report) { return std::holds_alternative<report::Text>(report); });
+  if (action.soft) {
+    live->soft_bytes += text_bytes(reports);
+    if (!live->soft_until) {
+      const auto feed = feeds_.find(live->id);
+      const std::shared_ptr<Feed> held = feed == feeds_.end() ? nullptr : feed->second.lock();
+      const bool read = (held && held->read_by_anybody()) || all_->read_by_anybody();
+      live->soft_until = live->last_sign + (read ? settings_.delta_watched_ms : settings_.delta_unwatched_ms);
+    }
+  }
+  action.reports = std::move(reports);
+  submit(live, std::move(action));
+}
+
+void EngineImpl::turn_ended(TurnSink& sink, Outcome outcome) {
+  const LivePtr live = sink.live();
+  if (!live) return;
+  disarm_deadlines(*live);
+  if (live->removed) {
+    bury(*live);
+    ghost_gone(live);
+    return;
+  }
+  if (outcome.kind == Outcome::Kind::lost) {
+    submit(live, {.input = input::Lost{
+                      sink.run(), outcome.error ? outcome.error->message
+                                                : "The server or the supervisor was ended while it ran, and nobody "
+                                                  "knows how far it got; retry starts it again."}});
+    bury(*live);
+    return;
+  }
+  input::TurnEnded ended{.run = sink.run(),
+                         .result = std::move(outcome.result),
+                         .error = std::move(outcome.error),
+                         .exit_code = outcome.exit_code,
+                         .signal = outcome.signal};
+  switch (outcome.kind) {
+    case Outcome::Kind::completed:
+      ended.outcome = input::TurnEnded::Outcome::completed;
+      break;
+    case Outcome::Kind::failed:
+      ended.outcome = input::TurnEnded::Outcome::failed;
+      break;
+    default:
+      ended.outcome = input::TurnEnded::Outcome::stopped;
+      break;
+  }
+  submit(live, {.input = std::move(ended)});
+  bury(*live);
+}
+
+// The turn may be in the middle of calling us: it is destroyed at the next tick.
+void EngineImpl::bury(Live& live) {
+  if (live.sink) live.sink->mute();
+  if (live.turn) dead_turns_.push_back(std::move(live.turn));
+  if (live.sink) dead_sinks_.push_back(std::move(live.sink));
+  schedule();
+}
+
+void EngineImpl::disarm_deadlines(Live& live) {
+  for (Timers::Key* key : {&live.timeout_timer, &live.idle_timer, &live.progress_timer})
+    timers_.cancel(std::exchange(*key, 0));
+}
+
+void EngineImpl::arm_deadlines(const LivePtr& live) {
+  disarm_deadlines(*live);
+  const Task& task = *live->task;
+  const Launch& launch = task.launch;
+  const int run = task.run;
+  live->last_sign = steady();
+  live->warned = live->probed = false;
+  if (launch.timeout_ms > 0) {
+    // Wall time of the whole task, also over a restart of the server; a follow-up has a clock of its own.
+    const Millis spent = task.resume_count > 0 ? 0 : std::clamp<Millis>(wall() - task.started_at, 0, launch.timeout_ms);
+    live->timeout_timer = timers_.add(launch.timeout_ms - spent, [this, live, run, launch] {
+      live->timeout_timer = 0;
+      submit(live, {.input = input::Deadline{
+                        run, input::Deadline::Which::timeout,
+                        fmt::format("It was ended after its timeout of {}.", format_duration(launch.timeout_ms))}});
+    });
+  }
+  if (launch.idle_timeout_ms > 0) arm_idle(live, launch.idle_timeout_ms / 2);
+  arm_progress(live);
+  schedule();
+}
+
+void EngineImpl::arm_idle(const LivePtr& live, Millis delay) {
+  const int run = live->task->run;
+  live->idle_timer = timers_.add(std::max<Millis>(delay, 1), [this, live, run] {
+    live->idle_timer = 0;
+    idle_due(live, run);
+  });
+}
+
+// Half of the idle limit without a sign of life: ask the driver, then warn. All of it: ask once more, then act.
+void EngineImpl::idle_due(const LivePtr& live, int run) {
+  if (live->removed || !live->task || live->task->run != run || live->task->phase != TurnPhase::working || !live->turn)
+    return;
+  const Millis limit = live->task->launch.idle_timeout_ms;
+  const Millis patience = std::min<Millis>(2'000, std::max<Millis>(limit / 8, 1));  // For the driver's answer.
+  if (open_ask(*live->task) != nullptr) {
+    // It waits for somebody: its clock stands still.
+    live->last_sign = steady();
+    arm_idle(live, limit / 2);
+    return;
+  }
+  const Millis silent = steady() - live->last_sign;
+  const Millis due = live->warned ? limit : limit / 2;
+  if (silent < due) {
+    live->probed = false;
+    arm_idle(live, due - silent);
+    return;
+  }
+  if (!live->probed) {
+    live->probed = true;
+    live->turn->probe();
+    arm_idle(live, patience);
+    return;
+  }
+  const std::string seen = fmt::format("No event, no output and no CPU use for {}.", format_duration(silent));
+  live->probed = false;
+  if (!live->warned) {
+    live->warned = true;
+    submit(live, {.input = input::Deadline{run, input::Deadline::Which::idle_warning, seen}});
+    arm_idle(live, limit - silent);
+    return;
+  }
+  submit(live, {.input = input::Deadline{run, input::Deadline::Which::idle, seen}});
+}
+
+void EngineImpl::arm_progress(const LivePtr& live) {
+  const Millis every = live->task->launch.progress_every_ms;
+  if (every <= 0 || !live->turn) return;
+  const int run = live->task->run;
+  live->progress_timer = timers_.add(every, [this, live, run] {
+    live->progress_timer = 0;
+    if (live->removed || live->task->run != run || !live->turn) return;
+    submit(live, {.input = input::ProgressDue{run}});
+    arm_progress(live);
+  });
+}
+
+}  // namespace errand
