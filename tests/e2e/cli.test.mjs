@@ -1,0 +1,209 @@
+// The command line: every verb against the real server, with --json, its exit codes, and what scripts rely on.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+
+import { demo, errand, kill9, marked, marker, patience, Server, suite_scope, temporary_folder, until } from './harness/index.mjs';
+
+describe('Verbs', () => {
+  const scope = suite_scope();
+  let server;
+  before(async () => {
+    server = await Server.start(scope, { args: ['--max-concurrent', '8'] });
+  });
+
+  // A call that must go well.
+  async function ok(words, options) {
+    const result = await errand(server, words, options);
+    assert.equal(result.code, 0, `errand ${words.join(' ')}: ${result.code} ${result.out}${result.err}`);
+    return result;
+  }
+  async function fails(code, words, options) {
+    const result = await errand(server, words, options);
+    assert.equal(result.code, code, `errand ${words.join(' ')}: ${result.code} ${result.out}${result.err}`);
+    assert.ok(result.err.trim().length > 0, 'it says why, on standard error');
+    return result;
+  }
+  const id_of = (result) => /task_[0-9a-z]{26}/.exec(result.out)[0];
+
+  test('run prints the id and returns; --wait exits as the command did; --follow shows its output', async () => {
+    const plain = await ok(['run', '--', 'sh', '-c', 'sleep 0.2; echo hi']);
+    assert.match(plain.out.trim(), /^task_[0-9a-z]{26}$/, 'standard output is the id alone when piped');
+    assert.equal((await ok(['run', '--json', '--', 'true'])).json.status !== undefined, true);
+    assert.equal((await errand(server, ['run', '--wait', '--', 'sh', '-c', 'exit 5'])).code, 5);
+    assert.equal((await errand(server, ['run', '--wait', '--', 'sh', '-c', 'kill -TERM $$'])).code, 143);
+    assert.equal((await errand(server, ['run', '--wait', '--', 'true'])).code, 0);
+    const followed = await errand(server, ['run', '--follow', '--', 'sh', '-c', 'echo one; sleep 0.1; echo two; exit 3']);
+    assert.match(followed.out, /one\ntwo\n/);
+    assert.equal(followed.code, 3);
+    const words = await ok(['run', '--wait', '--json', '--', 'printf', '%s|', 'a b', '*']);
+    assert.equal((await server.get(`/api/tasks/${words.json.id}/log`)), 'a b|*|', 'words stay words');
+    await fails(2, ['run']);
+  });
+
+  test('run works in the caller\'s folder', async (t) => {
+    const folder = temporary_folder(t, 'cwd');
+    const run = await ok(['run', '--wait', '--json', '--', 'pwd'], { cwd: folder });
+    assert.equal((await server.get(`/api/tasks/${run.json.id}/log`)).trim(), fs.realpathSync(folder));
+  });
+
+  test('ask takes a prompt from words or standard input, and shows the answer', async () => {
+    const asked = await ok(['ask', '--wait', 'help'], { within: 60_000 });
+    assert.match(asked.out, /demo/i);
+    const piped = await ok(['ask', '--json', '-'], { input: 'help' });
+    assert.equal((await server.at_rest(piped.json.id, { within: 20_000 * patience })).prompt.trim(), 'help');
+  });
+
+  test('list filters, is a table for people and JSON for programs', async () => {
+    await ok(['run', '--wait', '--title', 'a list title', '--', 'true']);
+    const table = await ok(['list']);
+    assert.match(table.out, /a list title/);
+    const { json } = await ok(['list', '--json', '--status', 'completed']);
+    const tasks = json.tasks ?? json;
+    assert.ok(tasks.length > 0 && tasks.every((task) => task.status === 'completed'));
+    await fails(2, ['list', '--status', 'sleeping']);
+  });
+
+  test('show, output and logs take any unique prefix of an id', async () => {
+    const run = await ok(['run', '--wait', '--', 'sh', '-c', 'echo out; echo err >&2']);
+    const id = id_of(run);
+    const prefix = id.slice(0, -1);
+    assert.match((await ok(['show', prefix])).out, new RegExp(id));
+    assert.equal((await ok(['show', '--json', id])).json.id, id);
+    assert.match((await ok(['output', prefix])).out, /out/);
+    assert.equal((await ok(['output', '--json', id])).json.status, 'completed');
+    assert.ok((await server.task(id)).retrieved_at, 'reading the output is a reading');
+    const logs = await ok(['logs', prefix]);
+    assert.match(logs.out + logs.err, /out\n/);
+    await fails(3, ['show', 'task_zzzzzzzz']);
+    await fails(2, ['show', 'task_']).catch(() => fails(3, ['show', 'task_']));
+  });
+
+  test('logs -f follows until the end; Ctrl-C leaves the task running and exits 130', async () => {
+    const run = await ok(['run', '--', 'sh', '-c', 'for i in 1 2 3; do echo $i; sleep 0.2; done']);
+    assert.match((await ok(['logs', '-f', id_of(run)])).out, /1\n2\n3\n/);
+    const mark = marker();
+    const long_run = id_of(await ok(['run', '--', 'sh', '-c', `echo begun; sleep ${mark}`]));
+    const left = await errand(server, ['logs', '-f', long_run], { signal_after: (out) => out.includes('begun') });
+    assert.equal(left.code, 130);
+    assert.equal((await server.task(long_run)).status, 'running');
+    await ok(['cancel', long_run]);
+    await until(() => marked(mark).length === 0, { what: 'no process is left' });
+  });
+
+  test('send talks to a task at work, resume goes on with a completed one', async () => {
+    const busy = id_of(await ok(['ask', demo.long]));
+    await server.when(busy, ['running']);
+    await ok(['send', busy, 'one more thing']);
+    const { messages } = await server.get(`/api/tasks/${busy}/messages`);
+    assert.ok(messages.some((m) => m.role === 'user' && m.parts[0].text === 'one more thing'));
+    const early = await errand(server, ['resume', busy, 'again']);
+    assert.equal(early.code, 1, 'only completed tasks can be resumed');
+    await ok(['cancel', busy]);
+    const done = id_of(await ok(['ask', demo.short]));
+    await server.at_rest(done, { within: 20_000 * patience });
+    await ok(['resume', done, 'help']);
+    assert.equal((await server.at_rest(done, { within: 20_000 * patience })).resume_count, 1);
+  });
+
+  test('answer answers what a task asks', async () => {
+    const id = id_of(await ok(['ask', demo.question]));
+    await server.when(id, (task) => task.waiting_for);
+    assert.match((await ok(['show', id])).out, /answer|wait/i);
+    await ok(['answer', id, 'blue']);
+    assert.equal((await server.at_rest(id, { within: 20_000 * patience })).status, 'completed');
+    await fails(1, ['answer', id, 'again']).catch(() => fails(3, ['answer', id, 'again']));
+  });
+
+  test('cancel and retry; wait exits by what became of it', async () => {
+    const mark = marker();
+    const id = id_of(await ok(['run', '--', 'sleep', mark]));
+    assert.equal((await errand(server, ['wait', '--timeout', '1', id])).code, 8, 'still running');
+    await ok(['cancel', id]);
+    assert.equal((await errand(server, ['wait', id])).code, 6, 'cancelled');
+    await fails(1, ['cancel', id]);
+    await ok(['retry', id]);
+    await server.when(id, ['running']);
+    await ok(['cancel', id]);
+    const failing = id_of(await ok(['run', '--', 'false']));
+    assert.equal((await errand(server, ['wait', failing])).code, 1);
+    const slow = id_of(await ok(['run', '--timeout', '1', '--', 'sleep', mark]));
+    assert.equal((await errand(server, ['wait', slow], { within: 20_000 })).code, 7, 'timed out');
+    await fails(3, ['wait', 'task_zzzzzzzzzz']);
+  });
+
+  test('batch shows, and works on, the tasks of one batch', async () => {
+    const batch = (await server.run('true', { batch_id: 'new' })).batch_id;
+    await server.run('false', { batch_id: batch });
+    await server.get(`/api/batches/${batch}/results?block=all&timeout_s=20`);
+    const shown = await ok(['batch', batch, '--json']).catch(() => ok(['batch', 'show', batch, '--json']));
+    assert.equal(shown.json.total, 2);
+  });
+
+  test('clear removes what is at rest', async () => {
+    const id = id_of(await ok(['run', '--wait', '--', 'true']));
+    const { json } = await ok(['clear', '--json', id]);
+    assert.equal(json.removed, 1);
+    const gone = await fails(3, ['show', id]);
+    assert.match(gone.err, /cleared/);
+  });
+
+  test('agents, doctor, version, open --print', async () => {
+    const { json } = await ok(['agents', '--json']);
+    assert.ok((json.agents ?? json).some((agent) => agent.id === 'demo'));
+    assert.match((await ok(['doctor'])).out, new RegExp(server.data_dir.split('/').at(-2)));
+    assert.ok((await ok(['doctor', '--json'])).json);
+    const card = JSON.parse(fs.readFileSync(path.join(server.data_dir, 'server.json'), 'utf8'));
+    assert.ok((await ok(['version'])).out.includes(card.version));
+    assert.ok((await ok(['version', '--json'])).json);
+    assert.ok((await ok(['open', '--print'])).out.startsWith('http://127.0.0.1:'));
+  });
+
+  test('No colour and no cursor movement when piped; escape sequences of a task stay out of a terminal\'s way', async () => {
+    for (const words of [['list'], ['agents'], ['doctor'], ['--help'], ['run', '--help']]) {
+      const { out, err } = await ok(words);
+      assert.ok(!(out + err).includes('\u001b'), words.join(' '));
+    }
+  });
+
+  test('Every verb has help; a wrong one is 2 and says what there is', async () => {
+    const help = (await ok(['--help'])).out;
+    for (const verb of ['serve', 'run', 'ask', 'list', 'show', 'output', 'logs', 'send', 'resume', 'answer', 'cancel', 'retry', 'clear', 'wait', 'batch', 'agents', 'open', 'doctor', 'version']) {
+      assert.match(help, new RegExp(`\\b${verb}\\b`));
+      assert.match((await ok([verb, '--help'])).out, /usage|options|errand/i);
+    }
+    await fails(2, ['dance']);
+    await fails(2, ['list', '--no-such-flag']);
+  });
+});
+
+test('A verb starts a server in the background where none runs, and finds it the next time', async (t) => {
+  const server = new Server(t);
+  server.exited = Promise.resolve();
+  t.after(() => {
+    const card = path.join(server.data_dir, 'server.json');
+    if (fs.existsSync(card)) kill9(JSON.parse(fs.readFileSync(card, 'utf8')).pid);
+  });
+  const first = await errand(server, ['run', '--wait', '--', 'echo', 'hi']);
+  assert.equal(first.code, 0, first.err);
+  assert.equal(first.held, false);
+  const pid = () => JSON.parse(fs.readFileSync(path.join(server.data_dir, 'server.json'), 'utf8')).pid;
+  const started = pid();
+  const many = await Promise.all(Array.from({ length: 5 }, () => errand(server, ['list', '--json'])));
+  for (const each of many) assert.equal(each.code, 0, each.err);
+  assert.equal(pid(), started);
+  kill9(started);
+  const both = await Promise.all(Array.from({ length: 4 }, () => errand(server, ['list', '--json'])));
+  for (const each of both) assert.equal(each.code, 0, `several at once start one server: ${each.err}`);
+});
+
+test('A server that cannot be reached is 5, and a refused token is 4', async (t) => {
+  const server = await Server.start(t);
+  const token = path.join(server.data_dir, 'token');
+  const own = fs.readFileSync(token, 'utf8');
+  fs.writeFileSync(token, 'wrong');
+  const refused = await errand(server, ['list']);
+  fs.writeFileSync(token, own);
+  assert.equal(refused.code, 4, refused.err);
+});

@@ -1,0 +1,134 @@
+// The data folder: one server at a time, a damaged or newer database is refused and left alone (R2.5, T17).
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { errand, patience, Server, until } from './harness/index.mjs';
+
+const hash = (file) => createHash('sha256').update(fs.readFileSync(file)).digest('hex');
+
+// `errand serve` that must not come up; answers how it left.
+async function refuses(server, words) {
+  const left = await errand(server, ['serve', '--listen', '127.0.0.1:0', '--data-dir', server.data_dir], { within: 10_000 * patience });
+  assert.notEqual(left.code, 0, `it refused: ${left.out}${left.err}`);
+  assert.notEqual(left.code, null, 'by itself, without a crash');
+  assert.match(left.err, words);
+  return left;
+}
+
+test('A second server on the same folder says so and exits within a second; the first goes on', async (t) => {
+  const server = await Server.start(t);
+  const began = performance.now();
+  const left = await refuses(server, /already|another|in use|runs/i);
+  assert.ok(performance.now() - began < 1_000 * patience, `${performance.now() - began} ms`);
+  assert.match(left.err, new RegExp(server.data_dir.split('/').at(-1)));
+  assert.equal((await server.api('GET', '/api/tasks')).status, 200);
+  const card = JSON.parse(fs.readFileSync(path.join(server.data_dir, 'server.json'), 'utf8'));
+  assert.equal(card.pid, server.child.pid, 'the first one\'s card stays');
+});
+
+test('A port that is taken is named', async (t) => {
+  const server = await Server.start(t);
+  const left = await errand(server, ['serve', '--listen', `127.0.0.1:${server.port}`, '--data-dir', path.join(server.folder, 'other')]);
+  assert.notEqual(left.code, 0);
+  assert.match(left.err, new RegExp(`${server.port}`));
+});
+
+test('Anything but loopback is refused without TLS or --behind-proxy (R12.1)', async (t) => {
+  const server = await Server.start(t);
+  for (const listen of ['0.0.0.0:0', '[::]:0']) {
+    const left = await errand(server, ['serve', '--listen', listen, '--data-dir', path.join(server.folder, 'other')]);
+    assert.notEqual(left.code, 0, listen);
+    assert.match(left.err, /loopback|TLS|proxy/i);
+  }
+});
+
+test('A data folder that cannot be made or written is named', async (t) => {
+  const server = await Server.start(t);
+  fs.writeFileSync(path.join(server.folder, 'file'), '');
+  const left = await errand(server, ['serve', '--listen', '127.0.0.1:0', '--data-dir', path.join(server.folder, 'file', 'data')]);
+  assert.notEqual(left.code, 0);
+  assert.match(left.err, /file/);
+});
+
+for (const [name, damage] of Object.entries({
+  'a header that is none': (bytes) => bytes.fill(0x41, 0, 64),
+  'a page in the middle overwritten': (bytes) => bytes.fill(0xa5, 4096, Math.min(bytes.length, 4096 * 4)),
+  'cut in half': (bytes) => bytes.subarray(0, Math.floor(bytes.length / 2 / 512) * 512 + 100),
+})) {
+  test(`A damaged database (${name}) is refused by name and left as it is, never started empty`, async (t) => {
+    const server = await Server.start(t);
+    for (let i = 0; i < 50; i++) await server.run('true', { description: 'x'.repeat(500) });
+    await until(async () => (await server.get('/api/tasks?status=pending,running&limit=1')).tasks.length === 0, { what: 'all are at rest' });
+    assert.equal((await server.term()).code, 0);
+    const file = path.join(server.data_dir, 'errand.db');
+    for (const beside of ['-wal', '-shm']) fs.rmSync(file + beside, { force: true });
+    const bytes = fs.readFileSync(file);
+    fs.writeFileSync(file, damage(bytes));
+    const before = hash(file);
+    const left = await refuses(server, /errand\.db/);
+    assert.match(left.err, /damaged|corrupt|not a database|malformed/i);
+    assert.equal(hash(file), before, 'it is left as it is');
+  });
+}
+
+test('A database of a newer version is refused with a sentence, and left as it is (R2.5)', async (t) => {
+  const server = await Server.start(t);
+  await server.at_rest((await server.run('true')).id);
+  assert.equal((await server.term()).code, 0);
+  const file = path.join(server.data_dir, 'errand.db');
+  const bytes = fs.readFileSync(file);
+  assert.ok(bytes.readUInt32BE(60) > 0, 'the schema\'s version is the user_version of the file');
+  bytes.writeUInt32BE(9999, 60);
+  fs.writeFileSync(file, bytes);
+  const before = hash(file);
+  const left = await refuses(server, /newer/i);
+  assert.match(left.err, /9999/);
+  assert.equal(hash(file), before);
+});
+
+test('A database that another program holds locked is answered, not waited for', async (t) => {
+  let sqlite;
+  try {
+    sqlite = await import('node:sqlite');
+  } catch {
+    return t.skip('this Node has no SQLite');
+  }
+  const server = await Server.start(t);
+  await server.at_rest((await server.run('true')).id);
+  assert.equal((await server.term()).code, 0);
+  const held = new sqlite.DatabaseSync(path.join(server.data_dir, 'errand.db'));
+  held.exec('BEGIN EXCLUSIVE');
+  try {
+    await refuses(server, /locked|busy|another/i);
+  } finally {
+    held.exec('ROLLBACK');
+    held.close();
+  }
+  await server.start();
+  assert.equal((await server.get('/api/tasks')).tasks.length, 1);
+});
+
+test('Settings come from the file, the environment and flags, in that order; a wrong one is refused by name', async (t) => {
+  const server = await Server.start(t);
+  await server.term();
+  const toml = path.join(server.data_dir, 'errand.toml');
+  fs.writeFileSync(toml, 'max_concurrent = 7\n');
+  await server.start();
+  assert.equal((await server.get('/api/settings')).max_concurrent, 7);
+  await server.term();
+  server.env.ERRAND_MAX_CONCURRENT = '8';
+  await server.start();
+  assert.equal((await server.get('/api/settings')).max_concurrent, 8);
+  await server.term();
+  server.args = ['--max-concurrent', '9'];
+  await server.start();
+  assert.equal((await server.get('/api/settings')).max_concurrent, 9);
+  await server.term();
+  for (const [text, words] of [['max_concurrent = "many"\n', /max_concurrent/], ['colour = 1\n', /colour/], ['max_concurrent = \n', /errand\.toml/]]) {
+    fs.writeFileSync(toml, text);
+    await refuses(server, words);
+  }
+});

@@ -1,0 +1,98 @@
+// T16: a full disk. Nothing is acknowledged that is not stored, reading goes on, and it recovers without a restart.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { patience, Server, temporary_folder, until } from './harness/index.mjs';
+
+// A small file system of our own, or undefined where this user may not mount one.
+function small_disk(t, mebibytes) {
+  const folder = temporary_folder({ after: (step) => t.after(step), passed: true }, 'disk');
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m,mode=700`, 'errand-test', folder]);
+  if (mounted.status !== 0) return undefined;
+  return folder;
+}
+
+function unmount(folder) {
+  spawnSync('umount', ['-l', folder]);
+}
+
+// Takes all but `left` bytes of the disk; answers how to give them back.
+function fill(folder, left) {
+  const file = path.join(folder, 'filler');
+  const { bavail, bsize } = fs.statfsSync(folder);
+  const handle = fs.openSync(file, 'w');
+  const block = Buffer.alloc(1 << 16);
+  let rest = Math.max(0, bavail * bsize - left);
+  try {
+    while (rest > 0) rest -= fs.writeSync(handle, block, 0, Math.min(block.length, rest));
+  } catch (error) {
+    if (error.code !== 'ENOSPC') throw error;
+  }
+  fs.closeSync(handle);
+  return () => fs.rmSync(file);
+}
+
+test('T16: at every fill level creation is 507 or stored, reading goes on, and it recovers by itself', async (t) => {
+  const disk = small_disk(t, 64);
+  if (!disk) return t.skip('this user may not mount a small tmpfs');
+  const server = new Server(t, { data_dir: path.join(disk, 'data') });
+  t.after(() => unmount(disk));
+  await server.start();
+  const kept = [(await server.run('echo kept')).id];
+  await server.at_rest(kept[0]);
+  const stream = server.stream('/api/stream');
+  await stream.opened;
+  let refused = 0;
+  for (const left of [2 << 20, 512 << 10, 128 << 10, 32 << 10, 4 << 10, 0]) {
+    const release = fill(disk, left);
+    for (let i = 0; i < 400; i++) {
+      const reply = await server.api('POST', '/api/tasks', { kind: 'command', command: 'true', description: 'x'.repeat(2000) });
+      if (reply.status === 201) {
+        kept.push(reply.json.id);
+        continue;
+      }
+      assert.equal(reply.status, 507, reply.text);
+      assert.match(reply.json.detail, /disk|space|full/i);
+      refused++;
+      break;
+    }
+    assert.equal((await server.task(kept[0])).status, 'completed', 'reading goes on');
+    assert.equal((await server.api('GET', '/api/tasks?limit=5')).status, 200);
+    release();
+    await until(async () => {
+      const reply = await server.api('POST', '/api/tasks', { kind: 'command', command: 'true' });
+      if (reply.status === 201) kept.push(reply.json.id);
+      return reply.status === 201;
+    }, { within: 5_000 * patience, what: `it takes work again (${left} bytes were left)` });
+  }
+  t.diagnostic(`${kept.length} tasks acknowledged, refused at ${refused} of 6 levels`);
+  assert.ok(refused >= 3, 'the disk really was full');
+  stream.cut();
+  await until(async () => (await server.get('/api/tasks?status=pending,running')).tasks.length === 0, { within: 60_000 * patience, what: 'nothing is stuck' });
+  await server.restart();
+  for (const id of kept) {
+    const task = await server.task(id);
+    assert.ok(['completed', 'failed'].includes(task.status), `${id} ${task.status}`);
+  }
+  assert.equal((await server.get('/api/tasks?total=true')).total, kept.length, 'what was refused was not stored');
+});
+
+test('T16: deleting works on a full disk, so that there is a way out', async (t) => {
+  const disk = small_disk(t, 64);
+  if (!disk) return t.skip('this user may not mount a small tmpfs');
+  const server = new Server(t, { data_dir: path.join(disk, 'data') });
+  t.after(() => unmount(disk));
+  await server.start();
+  const ids = [];
+  for (let i = 0; i < 10; i++) ids.push((await server.run('head -c 100000 /dev/zero')).id);
+  for (const id of ids) await server.at_rest(id);
+  fill(disk, 0);
+  for (const id of ids) {
+    const reply = await server.api('DELETE', `/api/tasks/${id}`);
+    assert.ok([204, 507].includes(reply.status), reply.text);
+    if (reply.status === 507) t.diagnostic('a delete was refused with 507');
+  }
+});
