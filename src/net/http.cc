@@ -4,6 +4,12 @@
 
 namespace errand::net {
 
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return out;
+}
+
 std::string_view name(Method method) {
   switch (method) {
     case Method::get:

@@ -13,6 +13,9 @@
 
 namespace errand::net {
 
+// ASCII letters only.
+std::string lower_case(std::string_view text);
+
 enum class Method : uint8_t { get, head, post, put, patch, del, options, other };
 std::string_view name(Method method);
 

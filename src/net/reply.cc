@@ -11,17 +11,14 @@
 namespace errand::net {
 namespace {
 
-bool same_name(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](char x, char y) {
-    const auto low = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return low(x) == low(y);
-  });
-}
-
 void append_header(std::string& out, std::string_view name, std::string_view value) {
   out += name;
   out += ": ";
-  for (const char c : value) out += (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f ? ' ' : c;
+  const size_t from = out.size();
+  out += value;
+  std::replace_if(
+      out.begin() + static_cast<ptrdiff_t>(from), out.end(),
+      [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }, ' ');
   out += "\r\n";
 }
 
@@ -40,14 +37,15 @@ std::string_view http_date(Time wall) {
 }
 
 struct Default {
-  std::string_view name, value;
+  std::string_view name;  // In lower case, to compare.
+  std::string_view line;
 };
 constexpr Default defaults[] = {
-    {"X-Content-Type-Options", "nosniff"},
-    {"Referrer-Policy", "no-referrer"},
-    {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
-    {"Cross-Origin-Resource-Policy", "same-origin"},
-    {"Cache-Control", "no-store"},
+    {"x-content-type-options", "X-Content-Type-Options: nosniff\r\n"},
+    {"referrer-policy", "Referrer-Policy: no-referrer\r\n"},
+    {"content-security-policy", "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"},
+    {"cross-origin-resource-policy", "Cross-Origin-Resource-Policy: same-origin\r\n"},
+    {"cache-control", "Cache-Control: no-store\r\n"},
 };
 
 }  // namespace
@@ -67,12 +65,12 @@ std::string reply_head(const Response& response, const std::vector<std::pair<std
     else if (shape.framing == Framing::chunked)
       out += "Transfer-Encoding: chunked\r\n";
   }
-  for (const auto& [name, value] : defaults) {
-    const bool named = std::ranges::any_of(response.headers, [&](const auto& h) { return same_name(h.first, name); });
-    if (!named) append_header(out, name, value);
+  for (const auto& [name, line] : defaults) {
+    const auto names_it = [&](const auto& header) { return lower_case(header.first) == name; };
+    if (std::ranges::none_of(response.headers, names_it)) out += line;
   }
-  for (const auto& [name, value] : response.headers) append_header(out, name, value);
   for (const auto& [name, value] : more) append_header(out, name, value);
+  for (const auto& [name, value] : response.headers) append_header(out, name, value);  // The later cookie wins.
   if (!shape.keep_alive)
     out += "Connection: close\r\n";
   else if (shape.http10)

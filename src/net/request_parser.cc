@@ -17,12 +17,6 @@ using boost::beast::string_view;
 
 std::string_view std_view(string_view text) { return {text.data(), text.size()}; }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
-
 Method method_of(http::verb verb) {
   switch (verb) {
     case http::verb::get:
@@ -91,7 +85,7 @@ class RequestParser::Beast final : public http::basic_parser<true> {
     if (headers.size() == limits_.headers) return fail(ec, 431, "The request has too many headers.");
     if (folded(name, value))
       return fail(ec, 400, "A header is folded over several lines, which HTTP no longer allows.");
-    std::string key = lower(std_view(name));
+    std::string key = lower_case(std_view(name));
     if (std::ranges::find(single_headers, key) != single_headers.end() && owner_.request.count_header(key) > 0)
       return fail(ec, 400, "The header " + key + " is given twice.");
     headers.emplace_back(std::move(key), std::string(std_view(value)));
@@ -105,15 +99,15 @@ class RequestParser::Beast final : public http::basic_parser<true> {
         (length.empty() || !std::ranges::all_of(length, [](char c) { return c >= '0' && c <= '9'; })))
       return fail(ec, 400, "Content-Length is not one number.");
     if (head.count_header("transfer-encoding") > 0) {
-      if (owner_.http10 || !chunked() || lower(head.header("transfer-encoding")) != "chunked" ||
+      if (owner_.http10 || !chunked() || lower_case(head.header("transfer-encoding")) != "chunked" ||
           head.count_header("content-length") > 0)
         return fail(ec, 400, "Send either a Content-Length or \"Transfer-Encoding: chunked\", and no other coding.");
     }
-    const std::string host = lower(head.header("host"));
+    const std::string host = lower_case(head.header("host"));
     if (!owner_.http10 && head.count_header("host") == 0) return fail(ec, 400, "The Host header is missing.");
     if (!authority_.empty() && authority_ != host)
       return fail(ec, 400, "The host in the request target is not the one in the Host header.");
-    const std::string expect = lower(head.header("expect"));
+    const std::string expect = lower_case(head.header("expect"));
     if (!expect.empty() && expect != "100-continue") return fail(ec, 417, "The only expectation met is 100-continue.");
     owner_.expects_continue = !expect.empty() && !owner_.http10;
     owner_.keep_alive = keep_alive();

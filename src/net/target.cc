@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/text.h"
+#include "net/http.h"
 
 namespace errand::net {
 namespace {
@@ -20,8 +21,6 @@ int hex_digit(char c) {
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
 }
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // Replaces %XX (and '+' where `plus_is_space`); empty where an escape is broken.
 bool decode(std::string_view text, bool plus_is_space, std::string& out) {
@@ -107,14 +106,12 @@ Result<Target> parse_target(std::string_view raw) {
   Target target;
   if (!raw.empty() && raw.front() != '/') {
     const size_t colon = raw.find("://");
-    std::string scheme(raw.substr(0, std::min(colon, raw.size())));
-    std::ranges::transform(scheme, scheme.begin(), lower);
+    const std::string scheme = lower_case(raw.substr(0, std::min(colon, raw.size())));
     if (colon == std::string_view::npos || (scheme != "http" && scheme != "https"))
       return refuse("The request target is neither a path nor an http URL.");
     raw.remove_prefix(colon + 3);
     const size_t end = std::min(raw.find_first_of("/?"), raw.size());
-    target.authority = raw.substr(0, end);
-    std::ranges::transform(target.authority, target.authority.begin(), lower);
+    target.authority = lower_case(raw.substr(0, end));
     if (!is_authority(target.authority)) return refuse("The request target's host is malformed.");
     raw.remove_prefix(end);
   }

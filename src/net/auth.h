@@ -1,0 +1,84 @@
+// Who may ask: the check that every request passes before its body is read, and the login of browsers.
+//
+// A request is the owner's where it comes through the unix socket, has the token (`Authorization: Bearer TOKEN`), or
+// has a browser session (cookie and `X-Errand-Session`, see session.h). Without any of these only /api/health, the
+// page's own files and the exchange of a one-time code answer. Nothing turns this off.
+//
+// Whatever else a request has, it must not come from another site: Host must be one of our names (421), Origin our own
+// (403), Sec-Fetch-Site none or same-origin (403), and a body must be JSON (415), which a foreign page cannot send
+// without asking us first; and we answer no such question (no CORS at all).
+//
+//   POST /api/login/codes          -> 201 {"code","expires_in_s"}     by the owner: `errand open`
+//   POST /api/login {"code"}       -> 200 {"session","expires_at"}    and the cookie; by the page, once per code
+//   POST /api/logout               -> 204
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/id.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "net/hosts.h"
+#include "net/http.h"
+#include "net/limiter.h"
+#include "net/session.h"
+
+namespace errand::net {
+
+struct AuthSettings {
+  std::string token;               // From load_or_make_token.
+  std::vector<std::string> hosts;  // Further names of this server, see Hosts.
+  bool behind_proxy = false;       // X-Forwarded-Proto and -For are a proxy's own words.
+  std::string ended_sessions;      // A file in the data folder, see Sessions.
+};
+
+// Everything but what needs no credentials: /api/health, POST /api/login, and reading the page's own files (paths not
+// under /api, /mcp and /metrics).
+bool needs_credentials(Method method, std::string_view path);
+
+// Loop thread only.
+class Auth {
+ public:
+  Auth(AuthSettings settings, Clock& clock, Random& random);
+
+  // A port we listen on; the first one names the cookie.
+  void add_port(int port);
+  // For make_server; refers to this object.
+  HeadCheck head_check() {
+    return [this](Request& head, uint64_t content_length) { return check(head, content_length); };
+  }
+  std::optional<Response> check(Request& head, uint64_t content_length);
+  // Answers the login paths. False: it is not one of them, and was not answered.
+  bool handle(const ExchangePtr& exchange);
+
+  struct Code {
+    std::string code;
+    Millis lifetime_ms = 0;
+  };
+  // A code for one login within the next minute. At most 32 wait at once: a further one replaces the oldest.
+  Code make_code();
+
+ private:
+  std::optional<Response> check_site(Request& head);
+  std::optional<Response> check_credentials(Request& head);
+  Response failed(const Request& request, std::string_view detail);
+  std::string_view session_cookie(const Request& request) const;
+  std::string set_cookie(std::string_view value, Millis lifetime_ms, bool secure) const;
+  Response login(const Request& request);
+  Response logout(const Request& request);
+
+  const AuthSettings settings_;
+  Clock& clock_;
+  Random& random_;
+  Hosts hosts_;
+  Sessions sessions_;
+  FailureLimiter limiter_;
+  std::string cookie_name_ = "errand_session";
+  std::vector<std::pair<std::string, Time>> codes_;  // With their end (steady), oldest first.
+};
+
+}  // namespace errand::net
