@@ -1,0 +1,36 @@
+// The server's settings: from flags, the environment (ERRAND_...), the settings file (TOML) and the defaults, in that
+// order. Unknown names and wrong types are refused by name, so that a misspelt limit is not silently no limit.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/serve.h"
+
+namespace errand::cli {
+
+struct Settings {
+  std::string listen = "127.0.0.1:4747";
+  std::string store;  // Empty: the SQLite file in the data folder.
+  int64_t max_concurrent = 3;
+  std::map<std::string, int64_t> max_per_agent;
+  std::map<std::string, int64_t> max_per_model;
+  bool allow_over_limit = false;
+  int64_t command_timeout_s = 300;
+  int64_t idle_timeout_s = 300;
+  int64_t retention_s = 0;
+  int64_t output_limit_bytes = 64LL << 20;
+  bool behind_proxy = false;
+  std::string tls_cert;
+  std::string tls_key;
+  std::vector<std::string> allow_hosts;
+  std::string log_level = "info";
+};
+
+// `environment` is of the form of environ: names to values.
+Result<Settings> read_settings(const ServeArgs& args, const std::map<std::string, std::string>& environment);
+
+}  // namespace errand::cli

@@ -1,0 +1,68 @@
+#include "cli/settings.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+namespace errand::cli {
+namespace {
+
+class SettingsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char pattern[] = "/tmp/errand-settings-XXXXXX";
+    folder_ = mkdtemp(pattern);
+    args_.data_dir = folder_;
+  }
+  void TearDown() override {
+    unlink((folder_ + "/errand.toml").c_str());
+    rmdir(folder_.c_str());
+  }
+  void file(const std::string& text) { std::ofstream(folder_ + "/errand.toml") << text; }
+  std::string refusal(const std::map<std::string, std::string>& environment = {}) {
+    const Result<Settings> read = read_settings(args_, environment);
+    return read ? "" : read.error().message;
+  }
+
+  std::string folder_;
+  ServeArgs args_;
+};
+
+TEST_F(SettingsTest, FlagsBeatTheEnvironmentWhichBeatsTheFileWhichBeatsTheDefaults) {
+  EXPECT_EQ(read_settings(args_, {})->max_concurrent, 3);
+  file("max_concurrent = 4\nretention_s = 60\nallow_hosts = [\"a.example\"]\n[max_per_agent]\ndemo = 1\n");
+  EXPECT_EQ(read_settings(args_, {})->max_concurrent, 4);
+  EXPECT_EQ(read_settings(args_, {})->max_per_agent.at("demo"), 1);
+  EXPECT_EQ(read_settings(args_, {{"ERRAND_MAX_CONCURRENT", "5"}})->max_concurrent, 5);
+  args_.max_concurrent = 6;
+  EXPECT_EQ(read_settings(args_, {{"ERRAND_MAX_CONCURRENT", "5"}})->max_concurrent, 6);
+  EXPECT_EQ(read_settings(args_, {})->retention_s, 60);
+}
+
+TEST_F(SettingsTest, RefusesUnknownNamesAndWrongTypesByName) {
+  file("max_concurent = 4\n");
+  EXPECT_NE(refusal().find("max_concurent"), std::string::npos);
+  file("max_concurrent = \"four\"\n");
+  EXPECT_NE(refusal().find("max_concurrent must be a whole number"), std::string::npos);
+  file("max_concurrent = 0\n");
+  EXPECT_NE(refusal().find("must be 1 to"), std::string::npos);
+  file("max_concurrent = \n");
+  EXPECT_NE(refusal().find("line 1"), std::string::npos);
+  file("");
+  EXPECT_NE(refusal({{"ERRAND_RETENTION_S", "1h"}}).find("ERRAND_RETENTION_S"), std::string::npos);
+}
+
+TEST_F(SettingsTest, AFileThatWasNamedMustBeThere) {
+  args_.config = folder_ + "/other.toml";
+  EXPECT_NE(refusal().find("other.toml"), std::string::npos);
+}
+
+TEST_F(SettingsTest, ACertificateNeedsItsKey) {
+  args_.tls_cert = "cert.pem";
+  EXPECT_NE(refusal().find("tls_key"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace errand::cli
