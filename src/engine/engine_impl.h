@@ -62,13 +62,12 @@ struct Live {
   std::unique_ptr<TurnSink> sink;
   std::unique_ptr<Turn> turn;
   bool opening = false;
-  bool draining_run = false;
 
   // Deadlines of the run, in steady time. 0: none.
   Time last_sign;  // Of life.
   bool warned = false;
   bool probed = false;
-  Timers::Key timeout_timer = 0, idle_timer = 0, progress_timer = 0, soft_timer = 0;
+  Timers::Key timeout_timer = 0, idle_timer = 0, progress_timer = 0, soft_timer = 0, stop_timer = 0;
 };
 using LivePtr = std::shared_ptr<Live>;
 
@@ -187,6 +186,7 @@ class EngineImpl final : public Engine {
   void perform(const LivePtr& live, std::vector<Effect> effects);
   void open_turn(const LivePtr& live, bool reattach);
   void open_now(const LivePtr& live, bool reattach, std::vector<Message> history);
+  void stop_turn(const LivePtr& live);
   void end_without_turn(const LivePtr& live, int run);
   void reported(TurnSink& sink, std::vector<Report> reports, std::string checkpoint);
   void turn_ended(TurnSink& sink, Outcome outcome);

@@ -9,6 +9,7 @@
 namespace errand {
 namespace {
 
+constexpr Millis stop_patience_ms = 30'000;
 constexpr int history_page = 500;
 constexpr size_t history_max = 20'000;
 
@@ -49,7 +50,7 @@ void EngineImpl::perform(const LivePtr& live, std::vector<Effect> effects) {
                    [&](const effect::Open&) { open_turn(live, false); },
                    [&](const effect::Stop& stop) {
                      if (live->turn && live->sink->run() == stop.run)
-                       live->turn->stop();
+                       stop_turn(live);
                      else if (!live->opening)
                        end_without_turn(live, stop.run);
                    },
@@ -106,7 +107,22 @@ void EngineImpl::open_now(const LivePtr& live, bool reattach, std::vector<Messag
   }
   live->turn = std::move(*turn);
   arm_deadlines(live);
-  if (unwanted) live->turn->stop();
+  if (unwanted) stop_turn(live);
+}
+
+// A driver that does not answer a stop is let go after a while: ~Turn leaves nothing behind.
+void EngineImpl::stop_turn(const LivePtr& live) {
+  const int run = live->sink->run();
+  if (live->stop_timer == 0)
+    live->stop_timer = timers_.add(stop_patience_ms, [this, live, run] {
+      live->stop_timer = 0;
+      if (!live->turn || live->sink->run() != run) return;
+      log_warning("engine", "the driver of " + live->id.value + " did not answer a stop; its turn is dropped");
+      bury(*live);
+      end_without_turn(live, run);
+    });
+  schedule();
+  live->turn->stop();
 }
 
 // The run has no turn: whatever it was, it is over.
@@ -185,7 +201,7 @@ void EngineImpl::bury(Live& live) {
 }
 
 void EngineImpl::disarm_deadlines(Live& live) {
-  for (Timers::Key* key : {&live.timeout_timer, &live.idle_timer, &live.progress_timer})
+  for (Timers::Key* key : {&live.timeout_timer, &live.idle_timer, &live.progress_timer, &live.stop_timer})
     timers_.cancel(std::exchange(*key, 0));
 }
 
