@@ -73,8 +73,8 @@ test('T6: clients that are cut anywhere, with kill -9 in between, see each event
   const clients = 200;
   const server = await Server.start(t, { args: ['--max-concurrent', '8'] });
   const tasks = [];
-  for (let i = 0; i < 4; i++) tasks.push(await server.run(`i=0; while [ $i -lt ${long ? 6000 : 300} ]; do echo "$i some text to carry"; i=$((i+1)); sleep 0.03; done`));
-  for (let i = 0; i < 4; i++) tasks.push(await server.ask(demo.flood));
+  for (let i = 0; i < 4; i++) tasks.push(await server.run(`i=0; while [ $i -lt ${long ? 6000 : 900} ]; do echo "$i some text to carry"; i=$((i+1)); sleep 0.03; done`));
+  for (let i = 0; i < 4; i++) tasks.push(await server.ask(demo.busy));
   const texts = new Map(tasks.map((task) => [task.id, []]));
   const followers = [];
   for (let i = 0; i < clients; i++) {
