@@ -108,14 +108,23 @@ std::optional<Response> Auth::check_site(Request& head) {
   return std::nullopt;
 }
 
+bool Auth::has_token(const Request& request) const {
+  const std::string_view authorization = request.header("authorization");
+  const size_t space = std::min(authorization.find(' '), authorization.size());
+  const std::string_view given = trim(authorization.substr(space));
+  return lower_case(authorization.substr(0, space)) == "bearer" && equal_secret(given, settings_.token);
+}
+
+bool Auth::is_owner(const Request& request) {
+  if (request.over_unix || has_token(request)) return true;
+  const std::string_view cookie = session_cookie(request), page_secret = request.header("x-errand-session");
+  return !cookie.empty() && !page_secret.empty() && sessions_.check(cookie, page_secret, clock_.wall()).ok;
+}
+
 std::optional<Response> Auth::check_credentials(Request& head) {
   if (head.over_unix || !needs_credentials(head.method, head.path)) return std::nullopt;
-  const std::string_view authorization = head.header("authorization");
-  if (!authorization.empty()) {
-    const size_t space = std::min(authorization.find(' '), authorization.size());
-    const std::string_view given = trim(authorization.substr(space));
-    if (lower_case(authorization.substr(0, space)) == "bearer" && equal_secret(given, settings_.token))
-      return std::nullopt;
+  if (!head.header("authorization").empty()) {
+    if (has_token(head)) return std::nullopt;
     return failed(head, "The token is not this server's; it is in the file \"token\" of its data folder.");
   }
   const std::string_view cookie = session_cookie(head), page_secret = head.header("x-errand-session");

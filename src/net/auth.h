@@ -52,6 +52,8 @@ class Auth {
     return [this](Request& head, uint64_t content_length) { return check(head, content_length); };
   }
   std::optional<Response> check(Request& head, uint64_t content_length);
+  // Shows the owner's credentials. Asked where none are needed, and whoever has them is told more.
+  bool is_owner(const Request& request);
   // Answers the login paths. False: it is not one of them, and was not answered.
   bool handle(const ExchangePtr& exchange);
 
@@ -65,6 +67,7 @@ class Auth {
  private:
   std::optional<Response> check_site(Request& head);
   std::optional<Response> check_credentials(Request& head);
+  bool has_token(const Request& request) const;
   Response failed(const Request& request, std::string_view detail);
   std::string_view session_cookie(const Request& request) const;
   std::string set_cookie(std::string_view value, Millis lifetime_ms, bool secure) const;
