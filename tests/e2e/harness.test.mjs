@@ -4,7 +4,7 @@ import http from 'node:http';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 
-import { alive, Follower, marked, marker, raw_request, request, SseParser, until } from './harness/index.mjs';
+import { alive, check_contract, Follower, marked, marker, raw_request, request, SseParser, tool, until } from './harness/index.mjs';
 
 // A server that sends these events to each connection in turn, and then cuts it.
 async function scripted(t, connections) {
@@ -83,4 +83,25 @@ test('A reply that is cut is an error, and raw bytes come back as they are', asy
   await assert.rejects(request({ port, path: '/cut' }));
   assert.deepEqual((await request({ port, path: '/' })).json, { a: 1 });
   assert.equal((await raw_request(port, 'nonsense\r\n\r\n')).status, 400);
+});
+
+test('A reply that is not as the API document says fails the test that saw it', async (t) => {
+  if (!(await tool('ajv/dist/2020.js'))) return t.skip('the pinned tools are not installed: run scripts/test');
+  const thing = { type: 'object', required: ['id'], properties: { id: { type: 'string' } }, additionalProperties: false };
+  const problem = { description: 'wrong', content: { 'application/problem+json': { schema: { type: 'object', required: ['code'] } } } };
+  const get = { responses: { 200: { description: 'ok', content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } } }, '4XX': { $ref: '#/components/responses/Problem' } } };
+  const document = { openapi: '3.1.0', paths: { '/things/{id}': { get }, '/things/all': { get } }, components: { schemas: { Thing: thing }, responses: { Problem: problem } } };
+  const server = http.createServer((_, reply) => reply.setHeader('content-type', 'application/json').end(JSON.stringify(document)));
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const at = { port: server.address().port, token: 'x' };
+  const reply = (status, json, type = 'application/json') => ({ status, json, headers: { 'content-type': type }, text: JSON.stringify(json) });
+  await check_contract(at, 'GET', '/things/7?x=y', reply(200, { id: 'a' }));
+  await check_contract(at, 'GET', '/things/7', reply(404, { code: 'not_found' }, 'application/problem+json'));
+  await assert.rejects(check_contract(at, 'GET', '/things/7', reply(200, { id: 1 })), /must be string/);
+  await assert.rejects(check_contract(at, 'GET', '/things/7', reply(200, { id: 'a', more: 1 })), /additional/);
+  await assert.rejects(check_contract(at, 'GET', '/things/7', reply(404, {}, 'application/problem+json')), /code/);
+  await assert.rejects(check_contract(at, 'GET', '/things/7', reply(201, { id: 'a' })), /status/);
+  await assert.rejects(check_contract(at, 'GET', '/things/7', reply(200, { id: 'a' }, 'text/json')), /text\/json/);
+  await assert.rejects(check_contract(at, 'POST', '/things/7', reply(201, { id: 'a' })), /not in the API document/);
 });

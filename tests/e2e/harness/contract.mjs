@@ -26,8 +26,7 @@ async function load(server) {
   const reply = await request({ port: server.port, path: '/api/openapi.json', headers: { authorization: `Bearer ${server.token}` } });
   if (reply.status !== 200) return null;
   const document = reply.json;
-  const Ajv = ajv.default.default ?? ajv.default;
-  const validator = new Ajv({ strict: false, allErrors: true, validateFormats: false });
+  const validator = new ajv.Ajv2020({ strict: false, allErrors: true, validateFormats: false });
   validator.addSchema(document, 'api');
   const routes = Object.entries(document.paths).map(([template, item]) => ({
     template,
