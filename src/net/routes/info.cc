@@ -1,0 +1,114 @@
+// What the server says of itself: agents, settings, health, metrics, its own description.
+#include "api/openapi.h"
+#include "api/query.h"
+#include "api/replies.h"
+#include "base/json_out.h"
+#include "net/routes/context.h"
+
+namespace errand::net {
+namespace {
+
+// Prometheus text format 0.0.4.
+class Metrics {
+ public:
+  void begin(std::string_view name, std::string_view type, std::string_view help) {
+    name_ = name;
+    text_ += "# HELP errand_" + name_ + " " + std::string(help) + "\n";
+    text_ += "# TYPE errand_" + name_ + " " + std::string(type) + "\n";
+  }
+  void sample(int64_t value, std::string_view labels = {}) {
+    text_ += "errand_" + name_ + std::string(labels) + " " + std::to_string(value) + "\n";
+  }
+  void gauge(std::string_view name, std::string_view help, int64_t value) {
+    begin(name, "gauge", help);
+    sample(value);
+  }
+  void counter(std::string_view name, std::string_view help, int64_t value) {
+    begin(name, "counter", help);
+    sample(value);
+  }
+  std::string text() && { return std::move(text_); }
+
+ private:
+  std::string name_;
+  std::string text_;
+};
+
+}  // namespace
+
+void list_agents(Context& context, Call call) {
+  if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
+  call.answer(200, api::agents_reply(context.parts.engine.agents()));
+}
+
+void get_agent(Context& context, Call call) {
+  for (const Agent& agent : context.parts.engine.agents()) {
+    if (agent.id == call.args[0] || agent.name == call.args[0]) return call.answer(200, api::agent_reply(agent));
+  }
+  call.refuse(
+      {Code::not_found, "There is no such agent; GET /api/agents lists those that can be used.", "unknown_agent"});
+}
+
+void change_agents(Context&, Call call) {
+  call.refuse({Code::unsupported, "This server finds its agents by itself; they cannot be changed through the API.",
+               "agents_are_found"});
+}
+
+void get_settings(Context& context, Call call) {
+  if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
+  call.answer(200, api::settings_reply(context.parts.engine.settings()));
+}
+
+void change_settings(Context&, Call call) {
+  call.refuse({Code::unsupported,
+               "Settings are changed in errand.toml or by the flags of `errand serve`, and take effect at its start.",
+               "settings_are_files"});
+}
+
+void health(Context& context, Call call) {
+  const RouteParts& parts = context.parts;
+  const Health health = parts.engine.health();
+  const bool well = !health.recovering && !health.draining;
+  std::string text;
+  JsonOut out(text);
+  out.object().field("status", health.draining ? "stopping" : health.recovering ? "starting" : "ok");
+  out.field("version", parts.version);
+  // A stranger learns that it is there, and nothing more.
+  if (parts.authenticated(call.request())) {
+    out.field("store", parts.store.describe()).field("running", health.running).field("queued", health.queued);
+    out.field("working", health.working).field("inbox", health.inbox).field("streams", health.streams);
+  }
+  out.end();
+  call.answer(well ? 200 : 503, std::move(text));
+}
+
+void metrics(Context& context, Call call) {
+  const RouteParts& parts = context.parts;
+  const Health health = parts.engine.health();
+  const ServerStats stats = parts.stats();
+  const StateCounts counts = parts.engine.counts();
+  Metrics metrics;
+  metrics.begin("tasks", "gauge", "Tasks by status.");
+  for (int i = 0; i < task_state_count; ++i) {
+    const std::string_view state = name(static_cast<TaskState>(i));
+    metrics.sample(counts.by_state[i], "{status=\"" + std::string(state) + "\"}");
+  }
+  metrics.gauge("slots_held", "Turns that hold a slot.", health.running);
+  metrics.gauge("slots", "Turns that may run at once.", parts.engine.settings().max_concurrent);
+  metrics.gauge("queued", "Turns that wait for a slot.", health.queued);
+  metrics.gauge("working", "Tasks whose turn is at work.", health.working);
+  metrics.gauge("inbox", "Inputs that wait for a commit.", health.inbox);
+  metrics.counter("commits_total", "Commits since the start.", health.commits);
+  metrics.counter("events_total", "Events stored since the start.", health.events);
+  metrics.gauge("http_connections", "Open connections.", stats.connections);
+  metrics.gauge("http_streams", "Open streams.", stats.streams);
+  metrics.counter("http_requests_total", "Requests since the start.", stats.requests);
+  call.exchange->reply({.status = 200,
+                        .content_type = "text/plain; version=0.0.4; charset=utf-8",
+                        .body = std::move(metrics).text(),
+                        .headers = {}});
+}
+
+void openapi(Context&, Call call) { call.answer(200, std::string(api::openapi_document())); }
+
+}  // namespace errand::net

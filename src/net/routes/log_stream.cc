@@ -1,0 +1,98 @@
+#include "net/routes/log_stream.h"
+
+#include "net/routes/event_stream.h"
+
+namespace errand::net {
+namespace {
+
+constexpr int64_t piece_bytes = 64 * 1024;
+
+}  // namespace
+
+LogStream::LogStream(Context& context, Start start, LogText text)
+    : context_(context),
+      task_(std::move(start.task)),
+      run_(start.run),
+      driver_(start.driver),
+      next_(start.offset),
+      text_(std::move(text)),
+      ready_(std::move(start.first)),
+      at_rest_(!start.follow) {
+  if (!start.follow) return;
+  feed_ = context_.parts.engine.feed(task_);
+  feed_->add(this);
+}
+
+LogStream::~LogStream() {
+  if (feed_) feed_->remove(this);
+}
+
+void LogStream::wake() {
+  stale_ = true;
+  if (wake_) wake_();
+}
+
+StreamSource::Pulled LogStream::pull(std::vector<Slice>& out, size_t) {
+  if (!ready_.empty()) {
+    out.push_back(to_slice(std::exchange(ready_, {})));
+    return Pulled::some;
+  }
+  if (finished_) return Pulled::end;
+  if (stale_ && !busy_) read_on();
+  return Pulled::none;
+}
+
+void LogStream::read_on() {
+  stale_ = false;
+  if (run_ == 0) return ask_whether_over();
+  busy_ = true;
+  const RouteParts& parts = context_.parts;
+  parts.readers.post([this, &loop = parts.loop, driver = driver_, task = task_, run = run_, offset = next_,
+                      alive = std::weak_ptr<char>(alive_)]() mutable {
+    Result<LogRead> read = driver->read_log(task, run, offset, piece_bytes);
+    loop.post([this, alive = std::move(alive), read = std::move(read)]() mutable {
+      if (!alive.expired()) took(std::move(read));
+    });
+  });
+}
+
+void LogStream::took(Result<LogRead> read) {
+  busy_ = false;
+  const bool some = read && !read->pieces.empty() && read->next > next_;
+  if (some) {
+    next_ = read->next;
+    text_.add(*read, ready_);
+    stale_ = true;
+    if (ready_.empty()) return read_on();  // Nothing of it was wanted.
+  } else if (at_rest_) {
+    text_.finish(ready_);
+    finished_ = true;
+  } else {
+    return ask_whether_over();
+  }
+  if (wake_) wake_();
+}
+
+void LogStream::ask_whether_over() {
+  busy_ = true;
+  context_.parts.engine.get(task_, [this, alive = std::weak_ptr<char>(alive_)](const Result<TaskView>& view) {
+    if (alive.expired()) return;
+    busy_ = false;
+    if (run_ == 0 && view && view->task.run == 0) {
+      if (!at_work(view->task.state)) {
+        finished_ = true;
+        if (wake_) wake_();
+      } else if (stale_) {
+        read_on();
+      }
+      return;
+    }
+    if (run_ == 0 && view) run_ = view->task.run;
+    // A later run has a log of its own; a task that is gone has none.
+    at_rest_ = !view || view->task.run != run_ || view->task.phase != TurnPhase::working;
+    // Once more: it may have printed between the reading and the question.
+    if (at_rest_ || stale_) read_on();
+  });
+}
+
+}  // namespace errand::net

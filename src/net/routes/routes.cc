@@ -1,0 +1,161 @@
+#include "net/routes/routes.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/text.h"
+#include "net/routes/context.h"
+#include "net/routes/task_stream.h"
+
+namespace errand::net {
+namespace {
+
+void login(Context& context, Call call) {
+  if (context.parts.login && context.parts.login(call.exchange)) return;
+  call.refuse({Code::not_found, "Nobody logs in here.", "unknown_path"});
+}
+
+struct Route {
+  Method method;
+  std::string_view pattern;
+  RouteHandler handler;
+};
+
+// A fixed segment stands before one that takes anything in its place.
+constexpr Route routes[] = {
+    {Method::get, "/api/tasks", list_tasks},
+    {Method::post, "/api/tasks", create_task},
+    {Method::get, "/api/tasks/running/count", count_running},
+    {Method::post, "/api/tasks/clear", clear_tasks},
+    {Method::get, "/api/tasks/{id}", get_task},
+    {Method::del, "/api/tasks/{id}", delete_task},
+    {Method::post, "/api/tasks/{id}/cancel", cancel_task},
+    {Method::post, "/api/tasks/{id}/message", message_task},
+    {Method::post, "/api/tasks/{id}/resume", resume_task},
+    {Method::post, "/api/tasks/{id}/retry", retry_task},
+    {Method::post, "/api/tasks/{id}/answer", answer_task},
+    {Method::get, "/api/tasks/{id}/result", task_result},
+    {Method::get, "/api/tasks/{id}/messages", task_messages},
+    {Method::get, "/api/tasks/{id}/events", task_events},
+    {Method::get, "/api/tasks/{id}/stream", task_stream},
+    {Method::get, "/api/tasks/{id}/log", task_log},
+    {Method::get, "/api/tasks/{id}/artifacts", task_artifacts},
+    {Method::get, "/api/tasks/{id}/artifacts/{name}", task_artifact},
+    {Method::get, "/api/stream", shared_stream},
+    {Method::get, "/api/batches/{id}", get_batch},
+    {Method::del, "/api/batches/{id}", delete_batch},
+    {Method::post, "/api/batches/{id}/cancel", cancel_batch},
+    {Method::post, "/api/batches/{id}/retry", retry_batch},
+    {Method::post, "/api/batches/{id}/clear", clear_batch},
+    {Method::get, "/api/batches/{id}/results", batch_results},
+    {Method::post, "/api/sessions", create_session},
+    {Method::get, "/api/sessions/{id}", get_session},
+    {Method::del, "/api/sessions/{id}", delete_session},
+    {Method::get, "/api/sessions/{id}/messages", session_messages},
+    {Method::get, "/api/sessions/{id}/notices", session_notices},
+    {Method::get, "/api/sessions/{id}/stream", session_stream},
+    {Method::post, "/api/sessions/{id}/notices/{notice}/taken", take_notice},
+    {Method::get, "/api/agents", list_agents},
+    {Method::post, "/api/agents", change_agents},
+    {Method::get, "/api/agents/{id}", get_agent},
+    {Method::put, "/api/agents/{id}", change_agents},
+    {Method::del, "/api/agents/{id}", change_agents},
+    {Method::get, "/api/settings", get_settings},
+    {Method::patch, "/api/settings", change_settings},
+    {Method::post, "/api/login", login},
+    {Method::post, "/api/login/codes", login},
+    {Method::post, "/api/logout", login},
+    {Method::get, "/api/health", health},
+    {Method::get, "/api/openapi.json", openapi},
+    {Method::get, "/metrics", metrics},
+};
+
+bool is_name(std::string_view segment) { return segment.starts_with('{'); }
+
+// Does the path have this pattern? Then `args` are what it names.
+bool matches(std::string_view pattern, std::string_view path, std::vector<std::string>& args) {
+  args.clear();
+  while (!pattern.empty() && !path.empty()) {
+    // Both begin with '/'.
+    const size_t pattern_end = std::min(pattern.find('/', 1), pattern.size());
+    const size_t path_end = std::min(path.find('/', 1), path.size());
+    const std::string_view expected = pattern.substr(1, pattern_end - 1);
+    const std::string_view segment = path.substr(1, path_end - 1);
+    if (is_name(expected) && !segment.empty()) {
+      args.emplace_back(segment);
+    } else if (expected != segment) {
+      return false;
+    }
+    pattern.remove_prefix(pattern_end);
+    path.remove_prefix(path_end);
+  }
+  return pattern.empty() && path.empty();
+}
+
+// HEAD is GET without the body, which the connection leaves out.
+Method served_as(Method method) { return method == Method::head ? Method::get : method; }
+
+bool is_api_path(std::string_view path) {
+  return path == "/api" || path.starts_with("/api/") || path == "/metrics" || path == "/mcp";
+}
+
+}  // namespace
+
+std::shared_ptr<TaskChannel> Context::channel(const TaskId& id) {
+  std::weak_ptr<TaskChannel>& known = channels_[id];
+  if (auto channel = known.lock()) return channel;
+  // The last stream of a task takes its channel with it.
+  auto channel = std::shared_ptr<TaskChannel>(new TaskChannel(parts.engine.feed(id)), [this, id](TaskChannel* gone) {
+    channels_.erase(id);
+    delete gone;
+  });
+  known = channel;
+  return channel;
+}
+
+void with_task(Context& context, Call call, std::move_only_function<void(Call, TaskId)> then) {
+  std::string text = call.args[0];
+  if (is_id(text, "task_")) return then(std::move(call), TaskId(std::move(text)));
+  context.parts.engine.resolve(std::move(text),
+                               [call = std::move(call), then = std::move(then)](Result<TaskId> id) mutable {
+                                 if (!id) return call.refuse(id.error());
+                                 then(std::move(call), std::move(*id));
+                               });
+}
+
+Routes::Routes(RouteParts parts) : context_(std::make_unique<Context>(std::move(parts))) {}
+Routes::~Routes() = default;
+
+std::vector<RouteInfo> Routes::table() {
+  std::vector<RouteInfo> table;
+  for (const Route& route : routes) table.push_back({route.method, route.pattern});
+  return table;
+}
+
+void Routes::handle(ExchangePtr exchange) {
+  const Request& request = exchange->request;
+  const Method method = served_as(request.method);
+  std::vector<std::string> args;
+  std::string allowed;
+  // A path that a fixed pattern has is not also an {id}: "clear" and "running" are no tasks.
+  std::string_view pattern;
+  for (const Route& route : routes) {
+    if (!pattern.empty() && route.pattern != pattern) continue;
+    if (!matches(route.pattern, request.path, args)) continue;
+    pattern = route.pattern;
+    if (route.method == method) return route.handler(*context_, {std::move(exchange), std::move(args)});
+    allowed += (allowed.empty() ? "" : ", ") + std::string(name(route.method));
+    if (route.method == Method::get) allowed += ", HEAD";
+  }
+  if (!allowed.empty()) {
+    Response response = problem(405, "method_not_allowed", "This path is served for " + allowed + " only.");
+    response.headers.emplace_back("Allow", allowed);
+    return exchange->reply(std::move(response));
+  }
+  if (!is_api_path(request.path) && context_->parts.page) return context_->parts.page(std::move(exchange));
+  exchange->reply(problem(
+      {Code::not_found, "There is nothing at this path; GET /api/openapi.json lists what is served.", "unknown_path"}));
+}
+
+}  // namespace errand::net

@@ -1,0 +1,67 @@
+// The API's routes: from a request to the engine and the store, and back. Knows what the paths mean and nothing else:
+// requests are read by api/, decided by the engine, and errors become problems by net/problem.h.
+//
+// Threads: everything here happens on the loop. What reads the store or a log is posted to `readers`, and its answer
+// back to the loop; so the readers must be stopped before a Routes is destroyed.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/executor.h"
+#include "base/time.h"
+#include "engine/engine.h"
+#include "net/http.h"
+#include "net/server.h"
+#include "net/sse.h"
+#include "store/store.h"
+
+namespace errand::net {
+
+// All outlive the Routes, which outlives the streams that it opened: destroy the server first.
+struct RouteParts {
+  Engine& engine;
+  Store& store;
+  Executor& loop;
+  Executor& readers;
+  Clock& clock;
+  Heartbeats& heartbeats;
+  std::string version;
+  // Did this request show credentials? Only /api/health is served without, and tells more to those who did.
+  std::function<bool(const Request&)> authenticated;
+  std::function<ServerStats()> stats;
+
+  // Served by others; absent: 404.
+  std::function<bool(const ExchangePtr&)> login;  // The login paths: Auth::handle.
+  Handler page;                                   // What is no API path: the page's own files.
+};
+
+struct RouteInfo {
+  Method method = Method::get;
+  std::string_view pattern;  // "/api/tasks/{id}/log"
+};
+
+class Context;
+
+class Routes {
+ public:
+  explicit Routes(RouteParts parts);
+  ~Routes();
+
+  // Answers the exchange, now or later. Unknown paths: 404; known ones with another method: 405 with Allow.
+  void handle(ExchangePtr exchange);
+
+  // Everything the API serves, in a stable order.
+  static std::vector<RouteInfo> table();
+
+ private:
+  std::unique_ptr<Context> context_;
+};
+
+// What open streams are told when the server stops: for Server::stop.
+std::string farewell(Time wall);
+
+}  // namespace errand::net

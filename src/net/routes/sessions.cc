@@ -1,0 +1,66 @@
+// Sessions: conversations, and the notices that errand owes them (R5.5).
+#include "api/query.h"
+#include "api/replies.h"
+#include "api/requests.h"
+#include "net/routes/context.h"
+
+namespace errand::net {
+
+void create_session(Context& context, Call call) {
+  Result<Session> session = api::parse_session(call.request().body);
+  if (!session) return call.refuse(session.error());
+  context.parts.engine.open_session(std::move(*session), [call = std::move(call)](const Result<Session>& opened) {
+    if (!opened) return call.refuse(opened.error());
+    Response response{.status = 201, .body = api::session_reply(*opened)};
+    response.headers.emplace_back("Location", "/api/sessions/" + opened->id.value);
+    call.exchange->reply(std::move(response));
+  });
+}
+
+void get_session(Context& context, Call call) {
+  const SessionId id(call.args[0]);
+  read_then(
+      context, std::move(call), [&store = context.parts.store, id] { return store.session(id); },
+      [](const Call& found, const Session& session) { found.answer(200, api::session_reply(session)); });
+}
+
+void delete_session(Context& context, Call call) {
+  if (const Status status = api::parse_nothing(call.request().body); !status) return call.refuse(status.error());
+  const SessionId id(call.args[0]);
+  context.parts.engine.end_session(id, answering<int64_t>(std::move(call), 200, [](int64_t removed) {
+                                     return api::count_reply("removed", removed);
+                                   }));
+}
+
+void session_messages(Context& context, Call call) {
+  const Result<api::MessagesQuery> query = api::parse_messages(call.request().query);
+  if (!query) return call.refuse(query.error());
+  const SessionId id(call.args[0]);
+  read_then(
+      context, std::move(call),
+      [&store = context.parts.store, query = *query, id]() -> Result<MessagePage> {
+        if (const Result<Session> session = store.session(id); !session) return std::unexpected(session.error());
+        return store.messages(id, query.after, query.before, query.limit);
+      },
+      [](const Call& found, const MessagePage& page) { found.answer(200, api::messages_reply(page)); });
+}
+
+void session_notices(Context& context, Call call) {
+  const Result<api::NoticesQuery> query = api::parse_notices(call.request().query);
+  if (!query) return call.refuse(query.error());
+  const SessionId id(call.args[0]);
+  context.parts.engine.notices(
+      id, query->after, query->limit, query->block_ms,
+      answering<std::vector<Notice>>(std::move(call), 200, [after = query->after](const std::vector<Notice>& notices) {
+        return api::notices_reply(notices, after);
+      }));
+}
+
+void take_notice(Context& context, Call call) {
+  if (const Status status = api::parse_nothing(call.request().body); !status) return call.refuse(status.error());
+  const SessionId session(call.args[0]);
+  const NoticeId notice(call.args[1]);
+  context.parts.engine.take_notice(session, notice, answering<Notice>(std::move(call), 200, api::notice_reply));
+}
+
+}  // namespace errand::net

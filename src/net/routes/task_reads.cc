@@ -1,0 +1,52 @@
+// What a task has said and done: its result, messages and events.
+#include "api/query.h"
+#include "api/replies.h"
+#include "net/routes/context.h"
+
+namespace errand::net {
+
+void task_result(Context& context, Call call) {
+  const Result<api::ResultQuery> query = api::parse_result(call.request().query);
+  if (!query) return call.refuse(query.error());
+  with_task(context, std::move(call), [&context, block_ms = query->block_ms](Call found, TaskId id) {
+    context.parts.engine.result(std::move(id), block_ms,
+                                answering<ResultView>(std::move(found), 200, api::result_reply));
+  });
+}
+
+void task_messages(Context& context, Call call) {
+  const Result<api::MessagesQuery> query = api::parse_messages(call.request().query);
+  if (!query) return call.refuse(query.error());
+  with_task(context, std::move(call), [&context, query = *query](Call found, TaskId id) {
+    read_then(
+        context, std::move(found),
+        [&store = context.parts.store, query, id = std::move(id)]() -> Result<MessagePage> {
+          const Result<Task> task = store.get(id);
+          if (!task) return std::unexpected(task.error());
+          return store.messages(task->session_id, query.after, query.before, query.limit);
+        },
+        [](const Call& read_call, const MessagePage& page) { read_call.answer(200, api::messages_reply(page)); });
+  });
+}
+
+void task_events(Context& context, Call call) {
+  const Result<api::EventsQuery> query = api::parse_events(call.request().query);
+  if (!query) return call.refuse(query.error());
+  with_task(context, std::move(call), [&context, query = *query](Call found, TaskId id) {
+    read_then(
+        context, std::move(found),
+        [&store = context.parts.store, &engine = context.parts.engine, query,
+         id = std::move(id)]() -> Result<std::string> {
+          const Result<std::vector<Event>> events = store.events_after(id, query.after, query.limit);
+          if (!events) return std::unexpected(events.error());
+          if (events->empty()) {
+            // Nothing after that place; or no such task.
+            if (const Result<Task> task = store.get(id); !task) return std::unexpected(task.error());
+          }
+          return api::events_reply(engine.frames(*events), query.after);
+        },
+        [](const Call& read_call, std::string body) { read_call.answer(200, std::move(body)); });
+  });
+}
+
+}  // namespace errand::net

@@ -1,0 +1,179 @@
+// Tasks: making, listing, changing.
+#include <numeric>
+
+#include "api/launch.h"
+#include "api/query.h"
+#include "api/replies.h"
+#include "api/requests.h"
+#include "net/routes/context.h"
+
+namespace errand::net {
+namespace {
+
+constexpr std::string_view by_user = "user";
+
+// Is there any condition but the states?
+bool only_states(TaskFilter filter) {
+  filter.states.clear();
+  return filter == TaskFilter{};
+}
+
+int64_t sum_of(const StateCounts& counts, const std::vector<TaskState>& states) {
+  if (states.empty()) return std::accumulate(std::begin(counts.by_state), std::end(counts.by_state), int64_t{0});
+  int64_t sum = 0;
+  for (const TaskState state : states) sum += counts.by_state[std::to_underlying(state)];
+  return sum;
+}
+
+// The counts by status of what the filter's other conditions let through.
+Result<StateCounts> count_states(Store& store, TaskFilter filter) {
+  if (only_states(filter)) return store.counts();
+  StateCounts counts;
+  for (int i = 0; i < task_state_count; ++i) {
+    filter.states = {static_cast<TaskState>(i)};
+    const Result<int64_t> count = store.count(filter);
+    if (!count) return std::unexpected(count.error());
+    counts.by_state[i] = *count;
+  }
+  return counts;
+}
+
+Result<api::TaskListReply> read_list(Store& store, const api::ListQuery& query) {
+  api::TaskListReply list;
+  Result<TaskPage> page = store.list(query.filter, query.page);
+  if (!page) return std::unexpected(page.error());
+  list.page = std::move(*page);
+  if (query.counts) {
+    const Result<StateCounts> counts = count_states(store, query.filter);
+    if (!counts) return std::unexpected(counts.error());
+    list.counts = *counts;
+  }
+  if (query.total) {
+    // Kept counts answer at once; a search has to be counted.
+    const Result<int64_t> total = only_states(query.filter)
+                                      ? Result<int64_t>(sum_of(store.counts(), query.filter.states))
+                                      : store.count(query.filter);
+    if (!total) return std::unexpected(total.error());
+    list.total = *total;
+  }
+  return list;
+}
+
+// A request without body and parameters about one task.
+bool refused_extras(const Call& call) {
+  Status status = api::parse_no_query(call.request().query);
+  if (status) status = api::parse_nothing(call.request().body);
+  if (!status) call.refuse(status.error());
+  return !status;
+}
+
+}  // namespace
+
+void list_tasks(Context& context, Call call) {
+  const Result<api::ListQuery> query = api::parse_list(call.request().query);
+  if (!query) return call.refuse(query.error());
+  read_then(
+      context, std::move(call), [&store = context.parts.store, query = *query] { return read_list(store, query); },
+      [&context](const Call& found, const api::TaskListReply& list) {
+        found.answer(200, api::list_reply(list, [&](const Task& task) { return context.parts.engine.moment(task); }));
+      });
+}
+
+void create_task(Context& context, Call call) {
+  if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
+  std::string key;
+  if (call.request().count_header("idempotency-key") > 0) {
+    Result<std::string> given = api::parse_idempotency_key(call.request().header("idempotency-key"));
+    if (!given) return call.refuse(given.error());
+    key = std::move(*given);
+  }
+  parse_then(context, std::move(call), api::parse_launch, [&context, key](Call parsed, Launch launch) {
+    const std::string print = key.empty() ? std::string() : api::fingerprint(launch);
+    context.parts.engine.launch(
+        std::move(launch), key, print, [call = std::move(parsed)](const Result<TaskView>& view) {
+          if (!view && view.error().code == Code::conflict && view.error().reason == "idempotency_key") {
+            return call.exchange->reply(problem(422, "idempotency_key", view.error().message));
+          }
+          if (!view) return call.refuse(view.error());
+          Response response{.status = 201, .body = api::task_reply(*view)};
+          response.headers.emplace_back("Location", "/api/tasks/" + view->task.id.value);
+          call.exchange->reply(std::move(response));
+        });
+  });
+}
+
+void count_running(Context& context, Call call) {
+  if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
+  call.answer(200, api::running_reply(context.parts.engine.counts()));
+}
+
+void clear_tasks(Context& context, Call call) {
+  Result<Engine::Scope> scope = api::parse_clear(call.request().body);
+  if (!scope) return call.refuse(scope.error());
+  context.parts.engine.clear(std::move(*scope), answering<Cleared>(std::move(call), 200, api::cleared_reply));
+}
+
+void get_task(Context& context, Call call) {
+  if (refused_extras(call)) return;
+  with_task(context, std::move(call), [&context](Call found, TaskId id) {
+    context.parts.engine.get(std::move(id), answering<TaskView>(std::move(found), 200, api::task_reply));
+  });
+}
+
+void delete_task(Context& context, Call call) {
+  if (refused_extras(call)) return;
+  with_task(context, std::move(call), [&context](Call found, TaskId id) {
+    context.parts.engine.remove(std::move(id), Gone::deleted, [call = std::move(found)](const Status& status) {
+      if (!status) return call.refuse(status.error());
+      call.exchange->reply({.status = 204, .content_type = {}, .body = {}, .headers = {}});
+    });
+  });
+}
+
+void cancel_task(Context& context, Call call) {
+  if (refused_extras(call)) return;
+  with_task(context, std::move(call), [&context](Call found, TaskId id) {
+    context.parts.engine.cancel(std::move(id), std::string(by_user),
+                                answering<TaskView>(std::move(found), 200, api::task_reply));
+  });
+}
+
+void message_task(Context& context, Call call) {
+  parse_then(context, std::move(call), api::parse_message, [&context](Call parsed, Engine::NewMessage message) {
+    with_task(context, std::move(parsed), [&context, message = std::move(message)](Call found, TaskId id) mutable {
+      context.parts.engine.message(std::move(id), std::move(message),
+                                   answering<MessageTaken>(std::move(found), 202, api::message_taken_reply));
+    });
+  });
+}
+
+void resume_task(Context& context, Call call) {
+  parse_then(context, std::move(call), api::parse_resume, [&context](Call parsed, Engine::NewMessage message) {
+    with_task(context, std::move(parsed), [&context, message = std::move(message)](Call found, TaskId id) mutable {
+      context.parts.engine.resume(std::move(id), std::move(message),
+                                  answering<MessageTaken>(std::move(found), 202, api::message_taken_reply));
+    });
+  });
+}
+
+void retry_task(Context& context, Call call) {
+  using Maybe = std::optional<Engine::NewMessage>;
+  parse_then(context, std::move(call), api::parse_retry, [&context](Call parsed, Maybe message) {
+    with_task(context, std::move(parsed), [&context, message = std::move(message)](Call found, TaskId id) mutable {
+      context.parts.engine.retry(std::move(id), std::move(message),
+                                 answering<TaskView>(std::move(found), 200, api::task_reply));
+    });
+  });
+}
+
+void answer_task(Context& context, Call call) {
+  parse_then(context, std::move(call), api::parse_answer, [&context](Call parsed, input::Answered answer) {
+    answer.by = by_user;
+    with_task(context, std::move(parsed), [&context, answer = std::move(answer)](Call found, TaskId id) mutable {
+      context.parts.engine.answer(std::move(id), std::move(answer),
+                                  answering<TaskView>(std::move(found), 200, api::task_reply));
+    });
+  });
+}
+
+}  // namespace errand::net
