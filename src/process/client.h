@@ -43,6 +43,7 @@ struct SpawnRequest {
   Millis timeout_ms = 0;     // 0: none. The supervisor ends the run by itself.
   Millis grace_ms = 3'000;   // From SIGTERM to SIGKILL.
   int64_t output_limit = 0;  // Bytes kept of the log; 0: 64 MiB.
+  RunLimits limits;
 };
 
 // How a run ended: written by the supervisor to the run's folder before anybody is told.

@@ -1,7 +1,7 @@
 // Reads what a run printed, from its folder. The supervisor writes it; anybody may read beside it.
 //
 // Offsets count the child's bytes in the order in which they came, both streams together. `log` mode keeps head and
-// tail: a read that falls into the cut answers how much was left out and goes on behind it.
+// tail: a read that falls into the cut answers how much was left out and goes on behind it. Threads: any.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,10 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "process/journal_format.h"
 #include "store/store.h"
 
 namespace errand::process {
-
-enum class Stream : uint8_t { out, err };
 
 struct Piece {
   Stream stream = Stream::out;
@@ -25,7 +24,7 @@ struct Piece {
 };
 
 struct JournalRead {
-  std::vector<Piece> pieces;  // In order; neighbours of one stream are joined.
+  std::vector<Piece> pieces;  // In order; neighbours of one stream that came within a second are joined.
   int64_t next = 0;           // Where to go on.
   int64_t cut = 0;            // Bytes before the first piece that are no longer there.
 };
@@ -34,13 +33,16 @@ class Journal : public Syncable {
  public:
   // `folder` is the run's. not_found where it has none.
   static Result<std::shared_ptr<Journal>> open(const std::string& folder);
+  // Everything that was there when it is called is on disk when it returns.
+  Status sync() override = 0;
   // At most `limit` bytes from `offset`. Nothing there yet: no pieces, next == offset.
   virtual Result<JournalRead> read(int64_t offset, int64_t limit) = 0;
   virtual int64_t size() = 0;  // All bytes so far, cut or not.
 };
 
 std::string run_folder(const std::string& data_dir, const std::string& run);
-// The file a person may open: head (and tail) as they came.
+// The file a person may open: what came, as it came. Of a run past its limit, once it has ended: head, a line that says
+// how much was left out, tail.
 std::string log_file(const std::string& data_dir, const std::string& run);
 
 }  // namespace errand::process

@@ -1,0 +1,140 @@
+#include "process/connection.h"
+
+#include <cerrno>
+#include <poll.h>
+#include <unistd.h>
+
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include "base/log.h"
+#include "process/clock.h"
+#include "process/protocol.h"
+
+namespace errand::process {
+namespace {
+constexpr Millis find_patience_ms = 3'000;
+constexpr Millis find_again_ms = 200;
+}  // namespace
+
+Connection::Connection(SupervisorFinder finder, FoundSupervisor found, Events events)
+    : finder_(std::move(finder)), events_(std::move(events)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  adopt(std::move(found));
+  thread_ = std::thread([this] { run(); });
+}
+
+Connection::~Connection() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake();
+  thread_.join();
+}
+
+void Connection::wake() {
+  uint64_t one = 1;
+  [[maybe_unused]] ssize_t n = ::write(wake_.get(), &one, sizeof one);
+}
+
+void Connection::send(const std::string& frame) {
+  std::lock_guard lock(mutex_);
+  if (!socket_ || !open_) return;
+  size_t sent = 0;
+  // Straight from the caller's thread where the socket takes it: no hop, no delay.
+  if (waiting_.empty()) {
+    ssize_t n = ::send(socket_.get(), frame.data(), frame.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n < 0 && errno != EAGAIN && errno != EINTR) return;  // The thread sees the end of it.
+    if (n > 0) sent = static_cast<size_t>(n);
+  }
+  if (sent == frame.size()) return;
+  waiting_.append(frame, sent);
+  wake();
+}
+
+void Connection::open() {
+  std::lock_guard lock(mutex_);
+  open_ = true;
+}
+
+void Connection::post(Work work) {
+  {
+    std::lock_guard lock(mutex_);
+    work_.push_back(std::move(work));
+  }
+  wake();
+}
+
+void Connection::adopt(FoundSupervisor found) {
+  std::lock_guard lock(mutex_);
+  reader_ = std::move(found.reader);
+  socket_ = std::move(found.socket);
+  waiting_.clear();
+}
+
+void Connection::run() {
+  for (;;) {
+    while (serve()) {
+    }
+    {
+      std::lock_guard lock(mutex_);
+      if (stopping_) return;
+      socket_.reset();
+      open_ = false;
+    }
+    find_again();
+  }
+}
+
+// One round; false: the connection is gone, or nobody wants it any more.
+bool Connection::serve() {
+  pollfd fds[] = {{wake_.get(), POLLIN, 0}, {-1, POLLIN, 0}};
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return false;
+    fds[1].fd = socket_.get();
+    if (!waiting_.empty()) fds[1].events |= POLLOUT;
+  }
+  ::poll(fds, 2, -1);
+  if (fds[0].revents) {
+    uint64_t count = 0;
+    [[maybe_unused]] ssize_t n = ::read(wake_.get(), &count, sizeof count);
+  }
+  std::vector<Work> work;
+  {
+    std::lock_guard lock(mutex_);
+    work.swap(work_);
+    if ((fds[1].revents & POLLOUT) && !waiting_.empty()) {
+      ssize_t n = ::send(socket_.get(), waiting_.data(), waiting_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+      if (n > 0) waiting_.erase(0, static_cast<size_t>(n));
+    }
+  }
+  for (Work& item : work) item();
+  if (!(fds[1].revents & (POLLIN | POLLHUP | POLLERR))) return true;
+  char buffer[64 * 1024];
+  ssize_t n = ::recv(fds[1].fd, buffer, sizeof buffer, MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+  if (n <= 0) return false;
+  reader_.append({buffer, static_cast<size_t>(n)});
+  std::vector<std::string> payloads;
+  while (auto payload = reader_.next()) payloads.emplace_back(*payload);
+  if (!payloads.empty()) events_.payloads(std::move(payloads));
+  return !reader_.broken();
+}
+
+void Connection::find_again() {
+  for (;;) {
+    auto found = finder_.find(find_patience_ms);
+    if (found) {
+      adopt(std::move(*found));
+      events_.connected();
+      return;
+    }
+    log_error("process", found.error().message);
+    ::poll(nullptr, 0, static_cast<int>(find_again_ms));
+    std::lock_guard lock(mutex_);
+    if (stopping_) return;
+  }
+}
+
+}  // namespace errand::process

@@ -1,0 +1,46 @@
+// Writes a run's output to its folder (journal_format.h). One writer a run, in the supervisor.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/time.h"
+#include "process/fd.h"
+#include "process/journal_format.h"
+
+namespace errand::process {
+
+class JournalWriter {
+ public:
+  // `folder` is borrowed and outlives this. The log exists already; the index is made with the first byte.
+  JournalWriter(int folder, JournalMode mode, int64_t output_limit);
+
+  // May more be read from the child? False for a protocol at its bound, or with no disk for the next span.
+  bool has_room();
+  // Takes all of it. A log on a full disk stops storing and goes on counting.
+  void append(Stream stream, std::string_view bytes, Time now);
+  // A protocol's bytes before `offset` are no longer needed.
+  void release(int64_t offset);
+
+  int64_t total() const { return header_.total; }
+  bool disk_full() const { return header_.stored_end >= 0; }
+
+ private:
+  bool open();
+  void begin_span(Stream stream, Time now);
+  void add_record(Stream stream, Time now);
+  void store(const void* bytes, size_t size, int fd, int64_t place);
+  void publish();
+
+  const int folder_;
+  const JournalMode mode_;
+  Fd log_, index_;
+  JournalHeader header_{};
+  Slot slot_{-1, 0};
+  Stream last_stream_ = Stream::out;
+  int64_t last_record_ms_ = 0;
+  int64_t released_ = 0;
+  int64_t allocated_ = 0;  // A protocol's ring has disk blocks up to here.
+};
+
+}  // namespace errand::process

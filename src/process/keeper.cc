@@ -1,0 +1,296 @@
+#include "process/keeper.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <limits>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "process/clock.h"
+#include "process/fd.h"
+#include "process/journal_format.h"
+#include "process/launch.h"
+#include "process/run.h"
+#include "process/tree.h"
+
+namespace errand::process {
+namespace {
+
+constexpr int parent_died = SIGUSR1;
+constexpr Millis leftover_grace_ms = 1'000;  // For what the main child left behind.
+constexpr Millis kill_again_ms = 20;
+constexpr Millis measure_every_ms = 200;
+constexpr Millis record_again_ms = 1'000;
+constexpr int64_t never = std::numeric_limits<int64_t>::max();
+
+class Keeper {
+ public:
+  explicit Keeper(const KeeperSetup& setup) : setup_(setup), request_(setup.request) {}
+
+  void run() {
+    if (!prepare()) return;
+    // Before anything runs: after a power cut, "no folder" must mean that nothing ran.
+    if (::fsync(setup_.runs) != 0) {
+      KeeperReport report;
+      report.kind = KeeperReport::unsynced;
+      report.error = errno;
+      send(report);
+      return;
+    }
+    start();
+    while (!reap()) wait_for_something();
+    if (parent_gone_) return;
+    tell_gone();
+    record();
+  }
+
+ private:
+  bool prepare();
+  void start();
+  void wait_for_something();
+  void take_signals();
+  void take_order();
+  bool reap();
+  void account(pid_t pid, int status, const rusage& used);
+  void begin_stop(RunEnd::How how, Millis grace, std::string_view why = {});
+  void begin_kill();
+  void measure();
+  void tell_gone();
+  void record();
+  void send(const KeeperReport& report) { ::send(setup_.control, &report, sizeof report, MSG_NOSIGNAL); }
+
+  const KeeperSetup& setup_;
+  const SpawnRequest& request_;
+  Fd signals_;
+  pid_t main_ = -1;
+  bool main_ended_ = false;
+  bool parent_gone_ = false;
+  bool terminated_ = false;  // SIGTERM went out.
+  bool killing_ = false;
+  int64_t timeout_at_ = never, kill_at_ = never, measure_at_ = never;  // Steady.
+  KeeperReport end_;
+  std::string why_;  // Text of the end.
+  int left_behind_ = 0;
+  std::string order_;  // The file `end`, once it came.
+};
+
+void close_all_but(std::initializer_list<int> keep) {
+  std::vector<int> sorted(keep);
+  std::ranges::sort(sorted);
+  unsigned next = 3;
+  for (int fd : sorted) {
+    if (fd < static_cast<int>(next)) continue;
+    if (static_cast<unsigned>(fd) > next) ::close_range(next, static_cast<unsigned>(fd) - 1, 0);
+    next = static_cast<unsigned>(fd) + 1;
+  }
+  ::close_range(next, ~0u, 0);
+}
+
+bool Keeper::prepare() {
+  // First of all: as long as these copies are open, other runs' pipes do not end and the supervisor's lock is held.
+  close_all_but({setup_.control, setup_.in, setup_.out, setup_.err, setup_.folder, setup_.runs});
+  ::prctl(PR_SET_NAME, "errand-keeper");
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  sigset_t mask;
+  ::sigfillset(&mask);
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  ::sigemptyset(&mask);
+  for (int number : {SIGCHLD, SIGTERM, SIGINT, parent_died}) ::sigaddset(&mask, number);
+  signals_.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
+  ::prctl(PR_SET_PDEATHSIG, parent_died);
+  if (!signals_ || ::getppid() != setup_.supervisor) return false;  // It died before the line above.
+  return ::flock(setup_.folder, LOCK_EX | LOCK_NB) == 0;
+}
+
+void Keeper::start() {
+  Started started =
+      start_child({request_, setup_.marker, setup_.in, setup_.out, setup_.err, setup_.umask, setup_.open_files});
+  // The child alone holds its ends of the pipes: when the last process of the tree is gone, they end.
+  for (int fd : {setup_.in, setup_.out, setup_.err}) ::close(fd);
+  KeeperReport report;
+  report.at_ms = wall_ms();
+  if (started.pid < 0) {
+    report.kind = KeeperReport::failed;
+    std::strncpy(report.text, started.text.c_str(), sizeof report.text - 1);
+    end_.how = RunEnd::How::spawn_failed;
+    why_ = started.text;
+    main_ended_ = true;
+  } else {
+    main_ = started.pid;
+    if (request_.timeout_ms > 0) timeout_at_ = steady_ms() + request_.timeout_ms;
+    const RunLimits& limits = request_.limits;
+    if (limits.cpu_s > 0 || limits.memory_bytes > 0 || limits.processes > 0)
+      measure_at_ = steady_ms() + measure_every_ms;
+  }
+  send(report);
+}
+
+void Keeper::wait_for_something() {
+  int64_t due = std::min({timeout_at_, kill_at_, measure_at_});
+  int64_t now = steady_ms();
+  int timeout = due == never ? -1 : static_cast<int>(std::clamp<int64_t>(due - now, 0, 3'600'000));
+  pollfd fds[] = {{signals_.get(), POLLIN, 0}, {parent_gone_ ? -1 : setup_.control, POLLIN, 0}};
+  ::poll(fds, 2, timeout);
+  if (fds[0].revents) take_signals();
+  if (fds[1].revents) take_order();
+  now = steady_ms();
+  if (now >= timeout_at_) {
+    timeout_at_ = never;
+    begin_stop(RunEnd::How::timeout, request_.grace_ms);
+  }
+  if (now >= measure_at_) measure();
+  if (now >= kill_at_) begin_kill();
+}
+
+void Keeper::take_signals() {
+  signalfd_siginfo info;
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+    if (info.ssi_signo == parent_died) {
+      parent_gone_ = ::getppid() != setup_.supervisor;
+      if (parent_gone_) begin_kill();
+    } else if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT) {
+      begin_stop(RunEnd::How::stopped, request_.grace_ms, "Its keeper was asked to end it.");
+    }
+  }
+}
+
+void Keeper::take_order() {
+  char packet[64 * 1024];
+  ssize_t n = ::recv(setup_.control, packet, sizeof packet, MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n <= 0) {
+    parent_gone_ = true;
+    begin_kill();
+    return;
+  }
+  std::string_view rest(packet + 1, static_cast<size_t>(n - 1));
+  switch (static_cast<KeeperOrder>(packet[0])) {
+    case KeeperOrder::stop: {
+      int64_t grace = 0;
+      if (rest.size() == sizeof grace) std::memcpy(&grace, rest.data(), sizeof grace);
+      begin_stop(RunEnd::How::stopped, grace);
+      break;
+    }
+    case KeeperOrder::record:
+      order_ = rest;
+      break;
+  }
+}
+
+// Reaps what has ended. True: there is nothing left below this process.
+bool Keeper::reap() {
+  for (;;) {
+    int status = 0;
+    rusage used{};
+    pid_t pid = ::wait4(-1, &status, WNOHANG, &used);
+    if (pid < 0) return true;
+    if (pid == 0) break;
+    account(pid, status, used);
+  }
+  if (main_ended_ && !terminated_ && !killing_) {
+    // Only the main child decides how the run went; what it left behind ends with it.
+    left_behind_ = usage_below(::getpid()).processes;
+    begin_stop(end_.how, std::min(request_.grace_ms, leftover_grace_ms));
+  } else if (killing_) {
+    begin_kill();
+  }
+  return false;
+}
+
+void Keeper::account(pid_t pid, int status, const rusage& used) {
+  auto micros = [](const timeval& time) { return int64_t{time.tv_sec} * 1'000'000 + time.tv_usec; };
+  end_.cpu_us += micros(used.ru_utime) + micros(used.ru_stime);
+  end_.max_memory = std::max<int64_t>(end_.max_memory, int64_t{used.ru_maxrss} * 1024);
+  if (pid != main_) return;
+  main_ended_ = true;
+  timeout_at_ = measure_at_ = never;
+  if (WIFSIGNALED(status)) {
+    end_.signal = WTERMSIG(status);
+    if (end_.how == RunEnd::How::exited) end_.how = RunEnd::How::signalled;
+  } else {
+    end_.exit_code = WEXITSTATUS(status);
+  }
+}
+
+// `how` holds only where the main child had not ended by itself before.
+void Keeper::begin_stop(RunEnd::How how, Millis grace, std::string_view why) {
+  if (!main_ended_ && end_.how == RunEnd::How::exited) {
+    end_.how = how;
+    why_ = why;
+  }
+  if (!terminated_ && grace > 0) terminate_descendants();
+  terminated_ = true;
+  kill_at_ = std::min(kill_at_, steady_ms() + std::max<Millis>(grace, 0));
+}
+
+// One round. What the killed ones leave becomes ours and is met in the next.
+void Keeper::begin_kill() {
+  killing_ = true;
+  kill_children();
+  kill_at_ = steady_ms() + kill_again_ms;
+}
+
+void Keeper::measure() {
+  const RunLimits& limits = request_.limits;
+  RunUsage usage = usage_below(::getpid());
+  measure_at_ = steady_ms() + measure_every_ms;
+  std::string over;
+  if (limits.cpu_s > 0 && usage.cpu_s > static_cast<double>(limits.cpu_s))
+    over = "CPU time (" + std::to_string(limits.cpu_s) + " s)";
+  else if (limits.memory_bytes > 0 && usage.memory_bytes > limits.memory_bytes)
+    over = "memory (" + std::to_string(limits.memory_bytes) + " bytes)";
+  else if (limits.processes > 0 && usage.processes > limits.processes)
+    over = "processes (" + std::to_string(limits.processes) + ")";
+  if (over.empty()) return;
+  measure_at_ = never;
+  // No grace: what is over its limit would use it to take more.
+  begin_stop(RunEnd::How::limit, 0, "It was over its limit of " + over + "; raise the limit or let it use less.");
+}
+
+void Keeper::tell_gone() {
+  end_.kind = KeeperReport::gone;
+  end_.at_ms = wall_ms();
+  if (left_behind_ > 0 && why_.empty())
+    why_ = std::to_string(left_behind_) + (left_behind_ == 1 ? " process" : " processes") + " that it left behind " +
+           (left_behind_ == 1 ? "was" : "were") + " ended.";
+  std::strncpy(end_.text, why_.c_str(), sizeof end_.text - 1);
+  send(end_);
+}
+
+void Keeper::record() {
+  while (order_.empty()) {
+    pollfd control{setup_.control, POLLIN, 0};
+    ::poll(&control, 1, -1);
+    take_order();
+    if (parent_gone_) return;
+  }
+  KeeperReport report;
+  for (;;) {
+    report.error = finish_journal(setup_.folder);
+    if (report.error == 0) report.error = write_end(setup_.folder, order_);
+    report.kind = report.error ? KeeperReport::delayed : KeeperReport::recorded;
+    send(report);
+    if (!report.error) return;
+    pollfd control{setup_.control, POLLIN, 0};
+    if (::poll(&control, 1, record_again_ms) > 0) take_order();
+    if (parent_gone_) return;
+  }
+}
+
+}  // namespace
+
+void keep(const KeeperSetup& setup) {
+  Keeper(setup).run();
+  ::_exit(0);
+}
+
+}  // namespace errand::process

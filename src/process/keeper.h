@@ -1,0 +1,59 @@
+// The keeper: one small process for each run, forked by the supervisor. It starts the run's child, is the subreaper of
+// everything that comes of it, ends it all, and brings the end to disk. It never touches the output.
+//
+// What it may signal: SIGKILL only to its own unreaped children, whose pids cannot be reused; reaping one hands it the
+// children of that one; so it goes on in rounds until it has none. SIGTERM also to deeper ones, through pidfds.
+// When the supervisor dies it ends the tree at once and writes nothing: the next supervisor calls the run lost.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <sys/resource.h>
+
+#include "process/client.h"
+
+namespace errand::process {
+
+struct KeeperSetup {
+  const SpawnRequest& request;
+  std::string marker;
+  pid_t supervisor = 0;
+  int control = -1;  // A SOCK_SEQPACKET pair with the supervisor.
+  int in = -1, out = -1, err = -1;
+  int folder = -1, runs = -1;
+  mode_t umask = 022;
+  rlimit open_files{};
+};
+
+// In the forked process. The descriptors named in `setup` and 0 to 2 stay, every other one is closed.
+[[noreturn]] void keep(const KeeperSetup& setup);
+
+// Supervisor to keeper: one packet a message, this byte first.
+enum class KeeperOrder : char {
+  stop = 's',    // Then the grace time, int64_t milliseconds.
+  record = 'r',  // The output is drained. Then the file `end`: bring log and end to disk, answer, leave.
+};
+
+// Keeper to supervisor: one packet a report.
+struct KeeperReport {
+  enum Kind : uint8_t {
+    started,
+    failed,    // `text`: why there is no child.
+    unsynced,  // `error`: the run's folder could not be brought to disk; nothing was started.
+    gone,      // The whole tree; the end follows.
+    recorded,  // The end is on disk.
+    delayed,   // `error`: it could not be written yet; tried again every second.
+  } kind = started;
+  RunEnd::How how = RunEnd::How::exited;
+  int error = 0;
+  int exit_code = 0;
+  int signal = 0;
+  int64_t at_ms = 0;  // Wall time.
+  int64_t cpu_us = 0;
+  int64_t max_memory = 0;
+  char text[1024] = {};
+};
+
+}  // namespace errand::process

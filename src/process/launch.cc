@@ -1,0 +1,174 @@
+#include "process/launch.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <signal.h>
+#include <string_view>
+#include <unistd.h>
+#include <vector>
+
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+#include "process/fd.h"
+
+namespace errand::process {
+namespace {
+
+enum class Stage : int { none, set_up, enter_folder, execute };
+
+struct Failure {
+  Stage stage = Stage::none;
+  int error = 0;
+};
+
+constexpr std::string_view default_path = "/usr/local/bin:/usr/bin:/bin";
+
+std::string_view path_of(const SpawnRequest& request) {
+  for (const std::string& entry : request.env)
+    if (entry.starts_with("PATH=")) return std::string_view(entry).substr(5);
+  return default_path;
+}
+
+// Every file that argv[0] may mean, in the order of PATH.
+std::vector<std::string> candidates(const SpawnRequest& request) {
+  const std::string& program = request.argv[0];
+  if (program.find('/') != std::string::npos) return {program};
+  std::vector<std::string> files;
+  std::string_view path = path_of(request);
+  for (size_t begin = 0; begin <= path.size();) {
+    size_t end = std::min(path.find(':', begin), path.size());
+    std::string folder(path.substr(begin, end - begin));
+    files.push_back((folder.empty() ? "." : folder) + "/" + program);
+    begin = end + 1;
+  }
+  return files;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings, const std::string* last = nullptr) {
+  std::vector<char*> list;
+  list.reserve(strings.size() + 2);
+  for (const std::string& text : strings) list.push_back(const_cast<char*>(text.c_str()));
+  if (last) list.push_back(const_cast<char*>(last->c_str()));
+  list.push_back(nullptr);
+  return list;
+}
+
+// All that the child needs, made before vfork: it shares the keeper's memory and must not allocate.
+struct Prepared {
+  const ChildSetup& setup;
+  std::vector<std::string> files;
+  std::vector<char*> file_list, argv, env;
+};
+
+void reset_signals() {
+  struct sigaction standard{};
+  standard.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &standard, nullptr);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// Runs in the child, on the keeper's memory: system calls only.
+[[noreturn]] void become(const Prepared& prepared, volatile Failure& failure) {
+  const ChildSetup& setup = prepared.setup;
+  const SpawnRequest& request = setup.request;
+  auto give_up = [&failure](Stage stage, int error) {
+    failure.error = error;
+    failure.stage = stage;
+    ::_exit(127);
+  };
+  ::setsid();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::dup2(setup.in, 0) < 0 || ::dup2(setup.out, 1) < 0 || ::dup2(setup.err, 2) < 0) give_up(Stage::set_up, errno);
+  ::umask(setup.umask);
+  rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  rlimit files = setup.open_files;
+  if (request.limits.open_files > 0) files = {static_cast<rlim_t>(request.limits.open_files), files.rlim_max};
+  if (files.rlim_cur > files.rlim_max) files.rlim_cur = files.rlim_max;
+  if (request.limits.open_files > 0) files.rlim_max = files.rlim_cur;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  if (request.limits.nice != 0) ::setpriority(PRIO_PROCESS, 0, request.limits.nice);
+  if (::chdir(request.work_dir.c_str()) != 0) give_up(Stage::enter_folder, errno);
+  reset_signals();
+  int error = ENOENT;
+  for (char* const* file = prepared.file_list.data(); *file; ++file) {
+    ::execve(*file, prepared.argv.data(), prepared.env.data());
+    // As the shell does: a missing one is passed over, one that may not be run is remembered.
+    if (errno != ENOENT && errno != ENOTDIR) error = errno;
+    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) break;
+  }
+  give_up(Stage::execute, error);
+  __builtin_unreachable();
+}
+
+std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+
+std::string explain_folder(const std::string& folder, int error) {
+  if (error == ENOENT) return "The work dir " + quoted(folder) + " does not exist; create it or name another.";
+  if (error == ENOTDIR) return "The work dir " + quoted(folder) + " is not a folder; name the folder that it is in.";
+  if (error == EACCES) return "The work dir " + quoted(folder) + " may not be entered; change its permissions.";
+  return "The work dir " + quoted(folder) + " cannot be entered: " + std::strerror(error) + ".";
+}
+
+std::string explain_program(const SpawnRequest& request, int error) {
+  const std::string& program = request.argv[0];
+  bool by_path = program.find('/') != std::string::npos;
+  std::string place = by_path && program[0] != '/' ? request.work_dir + "/" + program : program;
+  struct stat info{};
+  bool exists = by_path && ::stat(place.c_str(), &info) == 0;
+  switch (error) {
+    case ENOENT:
+      if (exists) return quoted(program) + " names an interpreter in its first line that does not exist; install it.";
+      if (by_path) return quoted(program) + " does not exist; check the path.";
+      return quoted(program) + " was not found in PATH (" + std::string(path_of(request)) +
+             "); install it or give its full path.";
+    case EACCES:
+      if (exists && S_ISDIR(info.st_mode)) return quoted(program) + " is a folder, not a program.";
+      return quoted(program) + " may not be executed; make it executable (chmod +x).";
+    case ENOTDIR:
+      return quoted(program) + " does not exist: a part of its path is not a folder.";
+    case ENOEXEC:
+      return quoted(program) + " is not a program; a script needs a first line such as #!/bin/sh.";
+    case E2BIG:
+      return "The arguments and the environment are too long; pass the data in a file.";
+    default:
+      return quoted(program) + " cannot be started: " + std::strerror(error) + ".";
+  }
+}
+
+std::string explain(const SpawnRequest& request, const Failure& failure) {
+  switch (failure.stage) {
+    case Stage::enter_folder:
+      return explain_folder(request.work_dir, failure.error);
+    case Stage::execute:
+      return explain_program(request, failure.error);
+    default:
+      return std::string("The process cannot be set up: ") + std::strerror(failure.error) + ".";
+  }
+}
+
+}  // namespace
+
+Started start_child(const ChildSetup& setup) {
+  Prepared prepared{
+      setup, candidates(setup.request), {}, pointers(setup.request.argv), pointers(setup.request.env, &setup.marker)};
+  prepared.file_list = pointers(prepared.files);
+  volatile Failure failure;
+  // vfork: nothing is copied, and a failed exec is told through the memory that the two share until then.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+  pid_t pid = ::vfork();
+#pragma clang diagnostic pop
+  if (pid == 0) become(prepared, failure);
+  if (pid < 0) return {-1, std::string("No process can be started: ") + std::strerror(errno) + "; try again later."};
+  Failure seen{failure.stage, failure.error};
+  if (seen.stage == Stage::none) return {pid, {}};
+  // The failed child is reaped by the keeper's loop like any other.
+  return {-1, explain(setup.request, seen)};
+}
+
+}  // namespace errand::process

@@ -1,0 +1,29 @@
+// Starts a run's child from its keeper.
+#pragma once
+
+#include <string>
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "process/client.h"
+
+namespace errand::process {
+
+struct ChildSetup {
+  const SpawnRequest& request;
+  std::string marker;  // "NAME=value" for its environment (run_marker).
+  int in = -1, out = -1, err = -1;
+  mode_t umask = 022;
+  rlimit open_files{};  // What the supervisor was started with; it raised its own.
+};
+
+struct Started {
+  pid_t pid = -1;    // -1: nothing runs, and
+  std::string text;  // this says why and what to do.
+};
+
+// The child has its own session and no terminal, default signals, no core file, and no descriptor but these three.
+Started start_child(const ChildSetup& setup);
+
+}  // namespace errand::process

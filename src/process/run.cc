@@ -1,0 +1,140 @@
+#include "process/run.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+
+#include <sys/stat.h>
+
+#include "process/fd.h"
+
+namespace errand::process {
+namespace {
+
+constexpr std::string_view how_names[] = {"exited", "signalled", "timeout", "stopped", "spawn_failed", "lost", "limit"};
+constexpr const char* new_end_name = "end.new";
+constexpr const char* removed_prefix = ".removed.";
+constexpr size_t run_name_max = 200;
+constexpr size_t end_max = 64 * 1024;
+constexpr size_t end_text_max = 4 * 1024;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+// FNV-1a: the file is our own, so chance is the only enemy.
+uint64_t checksum(std::string_view bytes) {
+  uint64_t hash = 14695981039346656037ull;
+  for (char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  return hash;
+}
+
+void remove_folder(int runs, const std::string& name) {
+  Fd folder(::openat(runs, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (folder)
+    for (const std::string& file : names_in(folder.get())) ::unlinkat(folder.get(), file.c_str(), 0);
+  ::unlinkat(runs, name.c_str(), AT_REMOVEDIR);
+}
+
+}  // namespace
+
+bool is_run_name(std::string_view run) {
+  size_t dot = run.find('.');
+  if (run.size() > run_name_max || dot == 0 || dot == std::string_view::npos || dot + 1 == run.size()) return false;
+  return std::ranges::all_of(run.substr(0, dot), is_word) && std::ranges::all_of(run.substr(dot + 1), is_digit);
+}
+
+std::string run_marker(const std::string& folder) { return "ERRAND_RUN=" + folder; }
+
+std::string_view name(RunEnd::How how) { return how_names[static_cast<size_t>(how)]; }
+
+void put_end(FrameOut& out, const RunEnd& end) {
+  out.add("how", name(end.how)).add("exit_code", end.exit_code).add("signal", end.signal);
+  out.add("text", std::string_view(end.text).substr(0, end_text_max));
+  out.add("cpu_us", static_cast<int64_t>(end.cpu_s * 1e6)).add("max_memory", end.max_memory_bytes);
+  out.add("started_at", end.started_at.ms).add("ended_at", end.ended_at.ms).add("total", end.output_bytes);
+}
+
+RunEnd get_end(const Fields& fields) {
+  RunEnd end;
+  auto known = std::ranges::find(how_names, fields.text("how"));
+  // A word that a newer supervisor uses: how it went is not known here.
+  end.how = known == std::end(how_names) ? RunEnd::How::lost : static_cast<RunEnd::How>(known - std::begin(how_names));
+  end.exit_code = static_cast<int>(fields.number("exit_code"));
+  end.signal = static_cast<int>(fields.number("signal"));
+  end.text = fields.text("text");
+  end.cpu_s = static_cast<double>(fields.number("cpu_us")) / 1e6;
+  end.max_memory_bytes = fields.number("max_memory");
+  end.started_at.ms = fields.number("started_at");
+  end.ended_at.ms = fields.number("ended_at");
+  end.output_bytes = fields.number("total");
+  return end;
+}
+
+std::string encode_end(const RunEnd& end) {
+  FrameOut out;
+  put_end(out, end);
+  uint64_t sum = checksum(out.payload());
+  std::string file(reinterpret_cast<const char*>(&sum), sizeof sum);
+  return file.append(out.payload());
+}
+
+std::optional<RunEnd> decode_end(std::string_view file) {
+  uint64_t sum = 0;
+  if (file.size() <= sizeof sum) return std::nullopt;
+  std::memcpy(&sum, file.data(), sizeof sum);
+  std::string_view payload = file.substr(sizeof sum);
+  if (checksum(payload) != sum) return std::nullopt;
+  auto fields = Fields::parse(payload);
+  if (!fields) return std::nullopt;
+  return get_end(*fields);
+}
+
+std::optional<RunEnd> read_end(int folder) {
+  Fd fd(::openat(folder, end_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd) return std::nullopt;
+  std::string file(end_max, '\0');
+  ssize_t n = ::pread(fd.get(), file.data(), file.size(), 0);
+  if (n < 0) return std::nullopt;
+  return decode_end(std::string_view(file).substr(0, static_cast<size_t>(n)));
+}
+
+int write_end(int folder, std::string_view file) {
+  Fd fd(::openat(folder, new_end_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd) return errno;
+  if (::write(fd.get(), file.data(), file.size()) != static_cast<ssize_t>(file.size())) return errno ? errno : ENOSPC;
+  if (::fsync(fd.get()) != 0 || ::renameat(folder, new_end_name, folder, end_name) != 0) return errno;
+  return ::fsync(folder) == 0 ? 0 : errno;
+}
+
+std::vector<std::string> names_in(int folder) {
+  std::vector<std::string> names;
+  int fd = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* dir = fd < 0 ? nullptr : ::fdopendir(fd);
+  if (!dir) {
+    if (fd >= 0) ::close(fd);
+    return names;
+  }
+  while (dirent* entry = ::readdir(dir)) {
+    std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  ::closedir(dir);
+  return names;
+}
+
+int remove_run(int runs, const std::string& run) {
+  std::string removed = removed_prefix + run;
+  if (::renameat(runs, run.c_str(), runs, removed.c_str()) != 0) return errno;
+  remove_folder(runs, removed);
+  return 0;
+}
+
+void sweep_removed(int runs) {
+  for (const std::string& name : names_in(runs))
+    if (name.starts_with(removed_prefix)) remove_folder(runs, name);
+}
+
+}  // namespace errand::process

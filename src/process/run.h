@@ -1,0 +1,52 @@
+// A run's folder on disk: data_dir/run/<task>.<run>/
+//
+//   log        what it printed (journal_format.h)
+//   index      which stream and when
+//   end        how it ended; written once, whole, after everything else is on disk
+//
+// Its keeper holds a flock on the folder itself: no end and no lock means that nobody looks after it any more.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "process/client.h"
+#include "process/wire.h"
+
+namespace errand::process {
+
+inline constexpr const char* runs_name = "run";
+inline constexpr const char* log_name = "log";
+inline constexpr const char* index_name = "index";
+inline constexpr const char* end_name = "end";
+
+// "<task>.<run>": letters, digits and underscores, a dot, digits. Nothing else may name a folder.
+bool is_run_name(std::string_view run);
+
+// What every process of the run has in its environment, so that one that lost its keeper and its supervisor at once is
+// still found. It is never used to find the others: a process may clear its environment.
+std::string run_marker(const std::string& folder);
+
+std::string_view name(RunEnd::How how);
+
+void put_end(FrameOut& out, const RunEnd& end);
+RunEnd get_end(const Fields& fields);
+
+// The file `end`: fields and their checksum. A torn or foreign file is no end.
+std::string encode_end(const RunEnd& end);
+std::optional<RunEnd> decode_end(std::string_view file);
+std::optional<RunEnd> read_end(int folder);
+// Atomically, and on disk when it returns. 0 or errno.
+int write_end(int folder, std::string_view file);
+
+// The names in a folder, without "." and "..".
+std::vector<std::string> names_in(int folder);
+
+// Removes the folder and what is in it; a crash halfway leaves a name that is no run's. 0 or errno.
+int remove_run(int runs, const std::string& run);
+// What such a crash left.
+void sweep_removed(int runs);
+
+}  // namespace errand::process

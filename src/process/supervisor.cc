@@ -1,0 +1,475 @@
+// What the supervisor promises (docs/decisions/0002-supervisor.md says why):
+//  - A run's folder is on disk before its child runs, and a run starts at most once.
+//  - Its log and its end are on disk before anybody is told that it ended.
+//  - A run has ended only when no process of its tree is left; whoever dies (server, supervisor, keeper), none stays.
+//  - One supervisor a data folder. It needs no server: it leaves when it has neither runs nor a server.
+//  - It does not block on the disk: keepers sync. It holds no lock but its own and hands no descriptor on.
+#include "process/supervisor.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <limits>
+#include <map>
+#include <memory>
+#include <signal.h>
+#include <unistd.h>
+
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "process/clock.h"
+#include "process/event_loop.h"
+#include "process/note.h"
+#include "process/peer.h"
+#include "process/protocol.h"
+#include "process/run.h"
+#include "process/supervised_run.h"
+#include "process/tree.h"
+
+namespace errand::process {
+namespace {
+
+constexpr const char* lock_name = "supervisor.lock";
+constexpr const char* log_file_name = "supervisor.log";
+constexpr int64_t never = std::numeric_limits<int64_t>::max();
+constexpr Millis stray_again_ms = 20;
+constexpr size_t peers_max = 32;
+
+class Supervisor final : public Ready, public PeerOwner {
+ public:
+  explicit Supervisor(const SupervisorOptions& options) : options_(options) {}
+  int run();
+
+  void ready(int fd, uint32_t events) override;
+  void frame(Peer& peer, const Fields& fields) override;
+
+ private:
+  using Handler = void (Supervisor::*)(Peer&, int64_t id, const Fields&);
+
+  // Setting up (0: go on; else: leave with this code + 1).
+  std::optional<int> set_up();
+  bool listen();
+  void take_signals();
+  void accept_peer();
+
+  // Requests.
+  void hello(Peer& peer, int64_t id, const Fields& fields);
+  void spawn(Peer& peer, int64_t id, const Fields& fields);
+  void attach(Peer& peer, int64_t id, const Fields& fields);
+  void forget(Peer& peer, int64_t id, const Fields& fields);
+  void stop(Peer& peer, int64_t id, const Fields& fields);
+  void input(Peer& peer, int64_t id, const Fields& fields);
+  void close_input(Peer& peer, int64_t id, const Fields& fields);
+  void usage(Peer& peer, int64_t id, const Fields& fields);
+  void release_journal(Peer& peer, int64_t id, const Fields& fields);
+  void release(Peer& peer, int64_t id, const Fields& fields);
+  void list(Peer& peer, int64_t id, const Fields& fields);
+  void retire(Peer& peer, int64_t id, const Fields& fields);
+
+  void refuse(Peer& peer, int64_t id, const Error& error);
+  void accept_request(Peer& peer, int64_t id) { peer.send(FrameOut().add("re", id).take()); }
+  SupervisedRun* find(const Fields& fields);
+  void take_up(Peer& peer, int64_t id, const std::string& run, Fd folder);
+  void follow(Peer& peer, int64_t id, SupervisedRun& run);
+
+  void reap();
+  void end_strays();
+  int64_t tick();
+  void sweep_peers();
+  void sweep_runs();
+  bool alive() const;
+  void stop_all();
+
+  const SupervisorOptions options_;
+  EventLoop loop_;
+  Fd data_, lock_, runs_dir_, listener_, signals_;
+  std::unique_ptr<RunPlace> place_;
+  std::string build_;
+  std::map<std::string, std::unique_ptr<SupervisedRun>> runs_;
+  std::map<pid_t, std::string> keepers_;  // Unreaped ones, and whose they are.
+  std::vector<std::unique_ptr<Peer>> peers_;
+  bool leaving_ = false;   // Ends everything, then leaves.
+  bool retiring_ = false;  // Leaves when no run is alive.
+  int64_t alone_since_ = 0;
+  int64_t strays_at_ = never;
+};
+
+std::string real_path(const std::string& path) {
+  char resolved[PATH_MAX];
+  return ::realpath(path.c_str(), resolved) ? resolved : path;
+}
+
+// --- setting up
+
+std::optional<int> Supervisor::set_up() {
+  ::setsid();
+  mode_t mask = ::umask(077);
+  if (::chdir("/") != 0) return 1;
+  std::string path = options_.data_dir;
+  if ((::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) ||
+      (data_ = Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)), !data_)) {
+    std::fprintf(stderr, "errand supervisor: %s cannot be opened: %s\n", path.c_str(), std::strerror(errno));
+    return 1;
+  }
+  lock_.reset(::openat(data_.get(), lock_name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock_) return 1;
+  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) return 0;  // There is one already.
+
+  Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  Fd log(::openat(data_.get(), log_file_name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!null || !log || ::dup2(null.get(), 0) < 0 || ::dup2(null.get(), 1) < 0 || ::dup2(log.get(), 2) < 0) return 1;
+
+  ::mkdirat(data_.get(), runs_name, 0700);
+  runs_dir_.reset(::openat(data_.get(), runs_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!runs_dir_ || ::fsync(data_.get()) != 0) {
+    note(std::string("the folder run/ cannot be opened: ") + std::strerror(errno));
+    return 1;
+  }
+  sweep_removed(runs_dir_.get());
+
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  rlimit all{files.rlim_max, files.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &all);
+  place_.reset(new RunPlace{loop_, real_path(path) + "/" + runs_name, runs_dir_.get(), mask, files});
+
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGHUP, SIG_IGN);
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (int number : {SIGCHLD, SIGTERM, SIGINT}) ::sigaddset(&set, number);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  signals_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!loop_.ok() || !signals_ || !listen()) {
+    note(std::string("it cannot start: ") + std::strerror(errno));
+    return 1;
+  }
+  loop_.watch(signals_.get(), EPOLLIN, this);
+  loop_.watch(listener_.get(), EPOLLIN, this);
+  build_ = build_of("/proc/self/exe");
+  return std::nullopt;
+}
+
+bool Supervisor::listen() {
+  listener_.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!listener_) return false;
+  // The lock is held: whatever is there is a dead one's.
+  ::unlinkat(data_.get(), socket_name, 0);
+  sockaddr_un address = socket_address(data_.get());
+  return ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+         ::fchmodat(data_.get(), socket_name, 0600, 0) == 0 && ::listen(listener_.get(), 16) == 0;
+}
+
+int Supervisor::run() {
+  if (auto code = set_up()) return *code;
+  note("started, pid " + std::to_string(::getpid()));
+  alone_since_ = steady_ms();
+  for (;;) {
+    int64_t next = tick();
+    sweep_peers();
+    sweep_runs();
+    if (!alive() && keepers_.empty()) {
+      int64_t now = steady_ms();
+      bool idle = peers_.empty() && now - alone_since_ >= options_.idle_exit_ms;
+      if (leaving_ || retiring_ || idle) break;
+    }
+    int64_t wait = next == never ? -1 : std::clamp<int64_t>(next - steady_ms(), 0, 3'600'000);
+    loop_.wait(static_cast<int>(wait));
+  }
+  ::unlinkat(data_.get(), socket_name, 0);
+  note(leaving_ ? "left, as asked" : retiring_ ? "left, replaced by a newer one" : "left, nothing to do");
+  return 0;
+}
+
+// --- what happens
+
+void Supervisor::ready(int fd, uint32_t /*events*/) {
+  if (fd == listener_.get()) accept_peer();
+  if (fd == signals_.get()) take_signals();
+}
+
+void Supervisor::take_signals() {
+  signalfd_siginfo info;
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info)
+    if (info.ssi_signo != SIGCHLD) stop_all();
+  reap();
+}
+
+void Supervisor::accept_peer() {
+  Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!socket) return;
+  ucred who{};
+  socklen_t size = sizeof who;
+  bool ours = ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == ::geteuid();
+  if (ours && peers_.size() < peers_max) peers_.push_back(std::make_unique<Peer>(std::move(socket), loop_, *this));
+}
+
+void Supervisor::reap() {
+  for (;;) {
+    int status = 0;
+    pid_t pid = ::waitpid(-1, &status, WNOHANG);
+    if (pid <= 0) break;
+    auto keeper = keepers_.find(pid);
+    if (keeper == keepers_.end()) continue;
+    auto run = runs_.find(keeper->second);
+    keepers_.erase(keeper);
+    if (run == runs_.end() || run->second->keeper() != pid) continue;
+    run->second->keeper_exited();
+  }
+  end_strays();
+}
+
+// Whatever is a child here and no keeper was left by a keeper that died.
+void Supervisor::end_strays() {
+  bool orphaned = std::ranges::any_of(
+      runs_, [](const auto& entry) { return entry.second->state() == SupervisedRun::State::orphaned; });
+  strays_at_ = never;
+  if (!orphaned) return;
+  std::vector<pid_t> keepers;
+  for (const auto& entry : keepers_) keepers.push_back(entry.first);
+  if (kill_children(keepers) > 0) {
+    strays_at_ = steady_ms() + stray_again_ms;
+    return;
+  }
+  for (auto& entry : runs_) entry.second->strays_gone();
+}
+
+void Supervisor::stop_all() {
+  leaving_ = true;
+  for (auto& entry : runs_) entry.second->stop({});
+}
+
+bool Supervisor::alive() const { return !runs_.empty(); }
+
+int64_t Supervisor::tick() {
+  int64_t now = steady_ms();
+  if (now >= strays_at_) reap();
+  int64_t next = strays_at_;
+  for (auto& entry : runs_) next = std::min(next, entry.second->tick(now));
+  if (peers_.empty() && !leaving_) {
+    int64_t leave_at = alone_since_ + (alive() ? options_.orphan_ms : options_.idle_exit_ms);
+    if (alive() && now >= leave_at) {
+      note("no server came back: everything is ended");
+      stop_all();
+    } else {
+      next = std::min(next, leave_at);
+    }
+  }
+  return next;
+}
+
+// Removes who has hung up. Only in the loop, where no peer is in the middle of a request.
+void Supervisor::sweep_peers() {
+  for (auto& peer : peers_) {
+    if (!peer->closed()) continue;
+    for (auto& entry : runs_) entry.second->forget(peer.get());
+    peer.reset();
+  }
+  if (std::erase(peers_, nullptr) > 0 && peers_.empty()) alone_since_ = steady_ms();
+}
+
+// Drops what has ended: from here on its folder speaks for it.
+void Supervisor::sweep_runs() {
+  for (auto entry = runs_.begin(); entry != runs_.end();) {
+    if (entry->second->state() != SupervisedRun::State::ended) {
+      ++entry;
+      continue;
+    }
+    std::string run = entry->first;
+    bool released = entry->second->released();
+    entry = runs_.erase(entry);
+    if (released) remove_run(runs_dir_.get(), run);
+    if (runs_.empty() && peers_.empty()) alone_since_ = steady_ms();
+  }
+}
+
+// --- requests
+
+void Supervisor::frame(Peer& peer, const Fields& fields) {
+  static const struct {
+    std::string_view op;
+    Handler handler;
+    bool about_run;
+  } table[] = {{"hello", &Supervisor::hello, false},
+               {"spawn", &Supervisor::spawn, true},
+               {"attach", &Supervisor::attach, true},
+               {"forget", &Supervisor::forget, true},
+               {"stop", &Supervisor::stop, true},
+               {"input", &Supervisor::input, true},
+               {"close_input", &Supervisor::close_input, true},
+               {"usage", &Supervisor::usage, true},
+               {"release_journal", &Supervisor::release_journal, true},
+               {"release", &Supervisor::release, true},
+               {"list", &Supervisor::list, false},
+               {"retire", &Supervisor::retire, false}};
+  int64_t id = fields.number("id");
+  auto entry = std::ranges::find(table, fields.text("op"), [](const auto& row) { return row.op; });
+  if (entry == std::end(table))
+    return refuse(peer, id,
+                  {Code::unsupported, "This supervisor is older than the server and cannot do that yet.", {}});
+  if (entry->about_run && !is_run_name(fields.text("run")))
+    return refuse(peer, id,
+                  {Code::invalid_argument, "A run is named <task>.<number>, of letters, digits and underscores.", {}});
+  (this->*entry->handler)(peer, id, fields);
+}
+
+void Supervisor::refuse(Peer& peer, int64_t id, const Error& error) {
+  FrameOut out;
+  put_error(out.add("re", id), error);
+  peer.send(out.take());
+}
+
+SupervisedRun* Supervisor::find(const Fields& fields) {
+  auto entry = runs_.find(std::string(fields.text("run")));
+  bool there = entry != runs_.end() && entry->second->state() != SupervisedRun::State::ended;
+  return there ? entry->second.get() : nullptr;
+}
+
+void Supervisor::hello(Peer& peer, int64_t id, const Fields& /*fields*/) {
+  peer.send(FrameOut().add("re", id).add("version", protocol_version).add("build", build_).take());
+}
+
+void Supervisor::spawn(Peer& peer, int64_t id, const Fields& fields) {
+  auto request = get_spawn(fields);
+  if (!request) return refuse(peer, id, request.error());
+  if (SupervisedRun* run = find(fields)) return follow(peer, id, *run);
+  sweep_runs();  // One of this name that has just ended is found on disk.
+  std::string name = request->run;
+  if (leaving_) return refuse(peer, id, {Code::unavailable, "The supervisor is leaving; try again.", {}});
+  // The one place that decides whether a run begins: mkdir succeeds once.
+  bool made = ::mkdirat(runs_dir_.get(), name.c_str(), 0700) == 0;
+  if (!made && errno != EEXIST) {
+    Code code = errno == ENOSPC || errno == EDQUOT ? Code::storage_full : Code::internal;
+    return refuse(peer, id, {code, std::string("The run's folder cannot be made: ") + std::strerror(errno) + ".", {}});
+  }
+  Fd folder(::openat(runs_dir_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!folder)
+    return refuse(
+        peer, id,
+        {Code::internal, std::string("The run's folder cannot be opened: ") + std::strerror(errno) + ".", {}});
+  if (!made) return take_up(peer, id, name, std::move(folder));
+  auto run = SupervisedRun::start(*place_, std::move(*request), std::move(folder));
+  if (!run) {
+    remove_run(runs_dir_.get(), name);
+    return refuse(peer, id, run.error());
+  }
+  keepers_[(*run)->keeper()] = name;
+  SupervisedRun& started = *(runs_[name] = std::move(*run));
+  started.subscribe(&peer);
+  started.answer_when_started(&peer, id);
+}
+
+void Supervisor::attach(Peer& peer, int64_t id, const Fields& fields) {
+  if (SupervisedRun* run = find(fields)) return follow(peer, id, *run);
+  sweep_runs();
+  std::string name(fields.text("run"));
+  Fd folder(::openat(runs_dir_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!folder) return refuse(peer, id, {Code::not_found, "This run was never started, or it was released.", {}});
+  take_up(peer, id, name, std::move(folder));
+}
+
+// A folder that no live run stands for: it has ended, or an earlier supervisor left it.
+void Supervisor::take_up(Peer& peer, int64_t id, const std::string& name, Fd folder) {
+  if (auto end = read_end(folder.get())) {
+    accept_request(peer, id);
+    if (end->output_bytes > 0)
+      peer.send(FrameOut().add("event", "output").add("run", name).add("total", end->output_bytes).take());
+    return peer.send(ended_frame(name, *end));
+  }
+  auto& run = runs_[name] = SupervisedRun::abandoned(*place_, name, std::move(folder));
+  follow(peer, id, *run);
+}
+
+void Supervisor::follow(Peer& peer, int64_t id, SupervisedRun& run) {
+  run.subscribe(&peer);
+  run.answer_when_started(&peer, id);
+  if (run.total() > 0)
+    peer.send(FrameOut().add("event", "output").add("run", run.run()).add("total", run.total()).take());
+}
+
+void Supervisor::forget(Peer& peer, int64_t id, const Fields& fields) {
+  if (SupervisedRun* run = find(fields)) run->forget(&peer);
+  accept_request(peer, id);
+}
+
+void Supervisor::stop(Peer& peer, int64_t id, const Fields& fields) {
+  std::optional<Millis> grace;
+  if (fields.has("grace")) grace = fields.number("grace");
+  if (SupervisedRun* run = find(fields)) run->stop(grace);
+  accept_request(peer, id);
+}
+
+void Supervisor::input(Peer& peer, int64_t id, const Fields& fields) {
+  SupervisedRun* run = find(fields);
+  if (!run) return refuse(peer, id, {Code::conflict, "This run has ended; it takes no input any more.", {}});
+  auto taken = run->input(fields.number("number"), fields.text("bytes"));
+  if (!taken) return refuse(peer, id, taken.error());
+  peer.send(FrameOut().add("re", id).add("number", *taken).take());
+}
+
+void Supervisor::close_input(Peer& peer, int64_t id, const Fields& fields) {
+  if (SupervisedRun* run = find(fields)) run->close_input();
+  accept_request(peer, id);
+}
+
+void Supervisor::usage(Peer& peer, int64_t id, const Fields& fields) {
+  SupervisedRun* run = find(fields);
+  if (!run || run->keeper() < 0) return refuse(peer, id, {Code::conflict, "This run is not alive.", {}});
+  RunUsage used = usage_below(run->keeper());
+  peer.send(FrameOut()
+                .add("re", id)
+                .add("cpu_us", static_cast<int64_t>(used.cpu_s * 1e6))
+                .add("memory", used.memory_bytes)
+                .add("processes", int64_t{used.processes})
+                .take());
+}
+
+void Supervisor::release_journal(Peer& peer, int64_t id, const Fields& fields) {
+  if (SupervisedRun* run = find(fields)) run->release_journal(fields.number("offset"));
+  accept_request(peer, id);
+}
+
+void Supervisor::release(Peer& peer, int64_t id, const Fields& fields) {
+  if (SupervisedRun* run = find(fields)) {
+    run->release_at_end();
+    run->stop({});
+  } else {
+    sweep_runs();
+    remove_run(runs_dir_.get(), std::string(fields.text("run")));
+  }
+  accept_request(peer, id);
+}
+
+void Supervisor::list(Peer& peer, int64_t id, const Fields& /*fields*/) {
+  FrameOut out;
+  out.add("re", id);
+  for (const auto& entry : runs_) out.add("run", entry.first).add("total", entry.second->total());
+  peer.send(out.take());
+}
+
+void Supervisor::retire(Peer& peer, int64_t id, const Fields& /*fields*/) {
+  retiring_ = true;
+  accept_request(peer, id);
+}
+
+}  // namespace
+
+int run_supervisor(const SupervisorOptions& options) {
+  // Nothing of whoever started it stays: a lock or a socket that it kept open would outlive its owner.
+  ::close_range(3, ~0u, 0);
+  return Supervisor(options).run();
+}
+
+}  // namespace errand::process
