@@ -54,8 +54,11 @@ struct ToolCompleted {
   int64_t ms = 0;
 };
 struct MessageEnded {};  // The open message is complete.
-struct Output {          // A command's: bytes [offset, offset + length) of its log, one stream.
-  std::string stream;    // "stdout" or "stderr".
+// A command's: the bytes of one stream in [offset, offset + length) of its log. Each byte of a stream is in exactly one
+// such report, and no character is split between two. Where the streams alternate often, the range of one has bytes of
+// the other in it, which are not meant.
+struct Output {
+  std::string stream;  // "stdout" or "stderr".
   int64_t offset = 0;
   int64_t length = 0;
   std::string text;  // At most output_text_max bytes of it, for those who read live.

@@ -1,0 +1,237 @@
+#include "driver/command/command_driver.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "driver/command/command_turn.h"
+#include "driver/command/environment.h"
+#include "driver/command/output.h"
+
+namespace errand::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The kernel's bound for one word of a command line (MAX_ARG_STRLEN), with its closing NUL.
+constexpr size_t word_max = 128 * 1024 - 1;
+
+Status check_word(std::string_view word) {
+  if (word.contains('\0')) return fail(Code::invalid_argument, "The command has a NUL byte in it; remove it.");
+  if (word.size() > word_max)
+    return fail(Code::too_large,
+                fmt::format("The command has a word of {} bytes and the system takes {} at most; put it into "
+                            "a file and run that.",
+                            word.size(), word_max));
+  return {};
+}
+
+Status check_work_dir(const std::string& work_dir) {
+  if (work_dir.empty()) return {};
+  if (work_dir.contains('\0') || !work_dir.starts_with('/'))
+    return fail(Code::invalid_argument, "work_dir must be an absolute path.");
+  struct stat info;
+  if (::stat(work_dir.c_str(), &info) != 0)
+    return fail(
+        Code::invalid_argument,
+        fmt::format("The work_dir {} does not exist or cannot be reached; create it or name another.", work_dir));
+  if (!S_ISDIR(info.st_mode))
+    return fail(Code::invalid_argument, fmt::format("The work_dir {} is not a folder; name one.", work_dir));
+  return {};
+}
+
+// A run's name taken apart; its task is empty where it is none of ours.
+Driver::KnownRun parse_run(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot == 0) return {};
+  Driver::KnownRun run;
+  const std::string_view number = name.substr(dot + 1);
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), run.run);
+  if (error != std::errc() || end != number.data() + number.size() || run.run < 1) return {};
+  run.task = TaskId(name.substr(0, dot));
+  return run;
+}
+
+// An id becomes part of a path: one that could lead elsewhere is not used.
+bool safe_name(std::string_view id) {
+  return !id.empty() && id.front() != '.' && id.find_first_of(std::string_view("/\0", 2)) == id.npos;
+}
+
+class CommandDriver final : public Driver {
+ public:
+  CommandDriver(CommandOptions options, CommandParts parts) : options_(std::move(options)), parts_(parts) {
+    if (!options_.open_journal)
+      options_.open_journal = [folder = options_.data_dir](const std::string& run) {
+        return process::Journal::open(process::run_folder(folder, run));
+      };
+  }
+
+  Capabilities capabilities() const override { return {.reattach = true}; }
+  Status check(const Launch& launch) const override;
+  Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override;
+  void known_runs(std::move_only_function<void(std::vector<KnownRun>)> done) override;
+  // Its folder stays: it may be the log of an earlier attempt (R1.9).
+  void end_run(const TaskId& task, int run) override { parts_.supervisor.stop(run_name(task, run)); }
+  void forget(const TaskId& task) override;
+  std::string log_path(const TaskId& task, int run) const override {
+    return process::log_file(options_.data_dir, run_name(task, run));
+  }
+  Result<LogRead> read_log(const TaskId& task, int run, int64_t offset, int64_t limit) const override;
+  std::vector<int> log_runs(const TaskId& task) const override;
+
+ private:
+  process::SpawnRequest spawn_request(const Task& task, std::vector<std::string> environment) const;
+
+  CommandOptions options_;
+  CommandParts parts_;
+};
+
+Status CommandDriver::check(const Launch& launch) const {
+  if (launch.kind != TaskKind::command)
+    return fail(Code::invalid_argument, "This agent runs commands; launch it with kind \"command\" and a command.");
+  if (launch.argv.empty() ? launch.command.find_first_not_of(" \t\r\n") == std::string::npos : launch.argv[0].empty())
+    return fail(Code::invalid_argument, "The command is empty; give a shell command, or a list of words.");
+  if (launch.argv.empty())
+    if (Status good = check_word(launch.command); !good) return good;
+  for (const std::string& word : launch.argv)
+    if (Status good = check_word(word); !good) return good;
+  if (launch.sandbox != Sandbox::off)
+    return fail(Code::unsupported, "Commands cannot be run in a sandbox here; launch it with sandbox \"off\".");
+  if (Status good = check_environment(launch); !good) return good;
+  return check_work_dir(launch.work_dir);
+}
+
+process::SpawnRequest CommandDriver::spawn_request(const Task& task, std::vector<std::string> environment) const {
+  const Launch& launch = task.launch;
+  process::SpawnRequest request;
+  request.run = run_name(task.id, task.run);
+  request.argv = launch.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", launch.command} : launch.argv;
+  request.work_dir = launch.work_dir.empty() ? "/" : launch.work_dir;
+  request.env = std::move(environment);
+  request.timeout_ms = launch.timeout_ms == 0 ? options_.default_timeout_ms : std::max<Millis>(launch.timeout_ms, 0);
+  request.grace_ms = options_.grace_ms;
+  request.output_limit = launch.limits.output_bytes > 0 ? launch.limits.output_bytes : options_.output_limit;
+  request.limits = {.cpu_s = launch.limits.cpu_s,
+                    .memory_bytes = launch.limits.memory_bytes,
+                    .processes = launch.limits.processes,
+                    .open_files = launch.limits.open_files,
+                    .nice = launch.limits.nice};
+  return request;
+}
+
+Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sink) {
+  const Task& task = *request.task;
+  if (!safe_name(task.id.value)) return fail(Code::internal, "The task's id cannot name a folder.");
+  OutputMark mark;
+  if (request.reattach && !task.checkpoint.empty()) {
+    Result<OutputMark> stored = decode_mark(task.checkpoint);
+    if (!stored) return std::unexpected(stored.error());
+    mark = *std::move(stored);
+  }
+  const std::string artifacts = artifact_folder(options_.data_dir, task.id);
+  std::error_code error;
+  fs::create_directories(artifacts, error);
+  if (!error) fs::permissions(artifacts, fs::perms::owner_all, error);
+  if (error)
+    return fail(error == std::errc::no_space_on_device ? Code::storage_full : Code::internal,
+                fmt::format("The folder for artifacts {} cannot be made: {}.", artifacts, error.message()));
+
+  Environment environment = make_environment(options_.environment, task.launch,
+                                             {{"ERRAND_TASK_ID", task.id.value},
+                                              {"ERRAND_SESSION_ID", task.session_id.value},
+                                              {"ERRAND_ARTIFACTS", artifacts}});
+  auto turn =
+      std::make_unique<CommandTurn>(options_, parts_, sink, spawn_request(task, std::move(environment.variables)),
+                                    std::move(mark), request.reattach ? task.progress.cpu_s : 0);
+  std::vector<Report> first;
+  // A message that came with a retry is part of the conversation, though a command does not read it.
+  for (const Message& message : request.messages) first.emplace_back(report::Taken{message.id});
+  if (!request.reattach)
+    for (const std::string& name : environment.missing)
+      first.emplace_back(report::Warning{
+          "env_missing", fmt::format("{} is named in pass_env and is not set where the server runs.", name)});
+  turn->tell(std::move(first));
+  if (request.reattach) {
+    turn->attach();
+  } else {
+    turn->spawn();
+  }
+  return turn;
+}
+
+void CommandDriver::known_runs(std::move_only_function<void(std::vector<KnownRun>)> done) {
+  parts_.supervisor.list([done = std::move(done)](Result<std::vector<process::RunStatus>> listed) mutable {
+    std::vector<KnownRun> runs;
+    if (!listed) {
+      log_warning("command", "the supervisor's runs are not known: " + listed.error().message);
+      return done({});
+    }
+    for (const process::RunStatus& status : *listed) {
+      KnownRun run = parse_run(status.run);
+      run.alive = status.alive;
+      if (run.task) runs.push_back(std::move(run));
+    }
+    done(std::move(runs));
+  });
+}
+
+void CommandDriver::forget(const TaskId& task) {
+  if (!safe_name(task.value)) return;
+  parts_.supervisor.list([&supervisor = parts_.supervisor, task](Result<std::vector<process::RunStatus>> listed) {
+    // What is left for now is found at the next start: no task owns it then.
+    if (!listed) return log_warning("command", "the runs of a removed task stay for now: " + listed.error().message);
+    for (const process::RunStatus& status : *listed)
+      if (parse_run(status.run).task == task) supervisor.release(status.run);
+  });
+  parts_.background.post([folder = artifact_folder(options_.data_dir, task)] {
+    std::error_code error;
+    fs::remove_all(folder, error);
+    if (error) log_warning("command", fmt::format("artifacts stay at {}: {}", folder, error.message()));
+  });
+}
+
+Result<LogRead> CommandDriver::read_log(const TaskId& task, int run, int64_t offset, int64_t limit) const {
+  if (!safe_name(task.value)) return fail(Code::not_found, "There is no such log.");
+  Result<std::shared_ptr<process::Journal>> journal = options_.open_journal(run_name(task, run));
+  if (!journal) return std::unexpected(journal.error());
+  LogRead out;
+  out.size = (*journal)->size();
+  const int64_t from = std::clamp<int64_t>(offset < 0 ? out.size + offset : offset, 0, out.size);
+  Result<process::JournalRead> read = (*journal)->read(from, limit);
+  if (!read) return std::unexpected(read.error());
+  out.next = read->next;
+  out.cut = read->cut;
+  for (process::Piece& piece : read->pieces)
+    out.pieces.push_back(
+        {piece.stream == process::Stream::out ? "stdout" : "stderr", piece.offset, piece.at, std::move(piece.bytes)});
+  return out;
+}
+
+std::vector<int> CommandDriver::log_runs(const TaskId& task) const {
+  std::vector<int> runs;
+  std::error_code error;
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(process::run_folder(options_.data_dir, "x")).parent_path(), error))
+    if (const KnownRun run = parse_run(entry.path().filename().native()); run.task == task) runs.push_back(run.run);
+  std::ranges::sort(runs);
+  return runs;
+}
+
+}  // namespace
+
+std::unique_ptr<Driver> make_command_driver(CommandOptions options, CommandParts parts) {
+  return std::make_unique<CommandDriver>(std::move(options), parts);
+}
+
+std::string run_name(const TaskId& task, int run) { return fmt::format("{}.{}", task.value, run); }
+
+std::string artifact_folder(const std::string& data_dir, const TaskId& task) {
+  return data_dir + "/artifacts/" + task.value;
+}
+
+}  // namespace errand::command

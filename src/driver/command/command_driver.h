@@ -1,0 +1,44 @@
+// The `command` driver: a process under the supervisor, its output as events (spec section 9).
+//
+// The process belongs to the supervisor, not to this one: a server that stops, crashes or is replaced takes the run up
+// again where its checkpoint stands. A run's folder stays until its task is removed, so that its log can be read.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/executor.h"
+#include "driver/driver.h"
+#include "driver/timers.h"
+#include "process/client.h"
+#include "process/journal.h"
+
+namespace errand::command {
+
+struct CommandOptions {
+  std::string data_dir;                  // Runs are in data_dir/run/, artifacts in data_dir/artifacts/TASK/.
+  std::vector<std::string> environment;  // The server's own, "NAME=value": some of it is passed on.
+  Millis default_timeout_ms = 300'000;   // R4.3.
+  int64_t output_limit = 64LL << 20;     // Bytes of a log that are kept where the launch does not say (R9.3).
+  Millis grace_ms = 3'000;               // From SIGTERM to SIGKILL.
+  // How a run's journal is opened; absent: from its folder. Any thread.
+  std::function<Result<std::shared_ptr<process::Journal>>(const std::string& run)> open_journal;
+};
+
+// All outlive the driver.
+struct CommandParts {
+  process::SupervisorClient& supervisor;
+  Timers& timers;
+  Executor& background;  // For what may take a while: removing a task's artifacts.
+};
+
+std::unique_ptr<Driver> make_command_driver(CommandOptions options, CommandParts parts);
+
+// "<task>.<run>": the run's name at the supervisor.
+std::string run_name(const TaskId& task, int run);
+// Where a task may leave files (R9.4); its own processes know it as ERRAND_ARTIFACTS.
+std::string artifact_folder(const std::string& data_dir, const TaskId& task);
+
+}  // namespace errand::command

@@ -1,0 +1,71 @@
+// One run of a command: hears the supervisor, reads the journal, reports.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/command/command_driver.h"
+#include "driver/command/output.h"
+#include "driver/driver.h"
+#include "driver/timers.h"
+#include "process/client.h"
+#include "process/journal.h"
+
+namespace errand::command {
+
+class CommandTurn final : public Turn, private process::RunListener {
+ public:
+  CommandTurn(const CommandOptions& options, const CommandParts& parts, Sink& sink, process::SpawnRequest request,
+              OutputMark mark, double cpu_s);
+  ~CommandTurn() override;
+
+  // Reported as they are, before anything else.
+  void tell(std::vector<Report> reports);
+  void spawn();
+  // Takes the run up; spawns it where it was never started.
+  void attach();
+
+  Status send(const Message& message) override;
+  void answer(const std::string&, const std::string&, const std::string&) override {}
+  void stop() override;
+  void probe() override;
+  void detach() override;
+
+ private:
+  void output(int64_t total) override;
+  void ended(const process::RunEnd& end) override;
+
+  void flush_and_pace();
+  // Reads a bounded amount of what there is. False: it could not, or there is nothing.
+  bool read_some();
+  bool open_journal();
+  void drain();
+  void could_not_start(const Error& error);
+  void could_not_attach(const Error& error);
+  void finish(std::vector<Report> last, Outcome outcome);
+  void report(std::vector<Report> reports);
+  // A callback of the supervisor that must not reach a turn that is gone.
+  template <class F>
+  auto guarded(F work);
+
+  // Fixed after construction.
+  const CommandOptions& options_;
+  process::SupervisorClient& supervisor_;
+  Sink& sink_;
+  const process::SpawnRequest request_;
+
+  std::shared_ptr<process::Journal> journal_;  // Opened with the first output.
+  OutputReports reports_;
+  int64_t total_ = 0;  // Bytes that the journal holds.
+  std::optional<process::RunEnd> end_;
+  double cpu_s_ = 0;         // As last reported.
+  bool unreadable_ = false;  // Said once.
+  bool over_ = false;        // Ended or detached: nothing is reported any more.
+  Timer pace_;
+  std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
+};
+
+}  // namespace errand::command

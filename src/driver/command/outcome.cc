@@ -1,0 +1,131 @@
+#include "driver/command/outcome.h"
+
+#include <csignal>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/json_out.h"
+#include "base/text.h"
+
+namespace errand::command {
+namespace {
+
+using How = process::RunEnd::How;
+
+// How far back the tail of stderr is looked for.
+constexpr int64_t look_back = 256 * 1024;
+constexpr int64_t read_chunk = 64 * 1024;
+
+// The last `bytes` of `text` as UTF-8. Cutting first keeps the work small; replacing what is no text can make it
+// longer.
+std::string utf8_tail(std::string_view text, size_t bytes) {
+  const std::string valid = to_utf8(text.substr(text.size() - utf8_suffix(text, bytes)));
+  return valid.substr(valid.size() - utf8_suffix(valid, bytes));
+}
+
+void keep_last(std::string& text, size_t bytes) {
+  if (text.size() > 2 * bytes) text.erase(0, text.size() - bytes);
+}
+
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name ? fmt::format("{} (SIG{})", signal, name) : fmt::format("{}", signal);
+}
+
+std::string details(const process::RunEnd& end, const Tails& tails) {
+  std::string out;
+  JsonOut json(out);
+  json.object();
+  if (end.how != How::spawn_failed) {
+    if (end.signal > 0) {
+      json.field("signal", end.signal);
+    } else {
+      json.field("exit_code", end.exit_code);
+    }
+  }
+  if (!end.text.empty()) json.field("reason", end.text);
+  json.field("stderr_tail", tails.err).end();
+  return out;
+}
+
+TaskError make_error(const process::RunEnd& end, const Tails& tails, Millis timeout_ms) {
+  const auto error = [&](const char* code, std::string message) {
+    return TaskError{code, std::move(message), details(end, tails)};
+  };
+  switch (end.how) {
+    case How::signalled:
+      return error("signal", fmt::format("The command was ended by signal {}.", signal_name(end.signal)));
+    case How::timeout:
+      return error("timeout",
+                   fmt::format("The command did not end within {} and was ended; set timeout_s to give it longer.",
+                               timeout_ms > 0 ? format_duration(timeout_ms) : "its time limit"));
+    case How::limit:
+      return error("limit", fmt::format("The command went over a limit and was ended: {}.", to_utf8(end.text)));
+    case How::spawn_failed:
+      return error("spawn_failed", fmt::format("The command could not be started: {}.", to_utf8(end.text)));
+    case How::exited:
+    case How::stopped:
+    case How::lost:
+      break;
+  }
+  return error("exit", fmt::format("The command exited with code {}.", end.exit_code));
+}
+
+}  // namespace
+
+Tails read_tails(process::Journal& journal) {
+  const int64_t size = journal.size();
+  const int64_t start = std::max<int64_t>(0, size - look_back);
+  std::string output, err;
+  bool cut = start > 0;
+  for (int64_t at = start; at < size;) {
+    const Result<process::JournalRead> read = journal.read(at, read_chunk);
+    if (!read || read->next <= at) break;
+    if (read->cut > 0) cut = true;
+    for (const process::Piece& piece : read->pieces) {
+      output += piece.bytes;
+      if (piece.stream == process::Stream::err) err += piece.bytes;
+    }
+    cut = cut || output.size() > result_tail_max;
+    keep_last(output, result_tail_max);
+    keep_last(err, stderr_tail_max);
+    at = read->next;
+  }
+  Tails tails{utf8_tail(output, result_tail_max), utf8_tail(err, stderr_tail_max)};
+  if (const size_t line_end = tails.output.find('\n');
+      cut && line_end != std::string::npos && line_end + 1 < tails.output.size())
+    tails.output.erase(0, line_end + 1);
+  return tails;
+}
+
+Outcome make_outcome(const process::RunEnd& end, const Tails& tails, Millis timeout_ms) {
+  Outcome outcome;
+  if (end.how == How::lost) {
+    outcome.kind = Outcome::Kind::lost;
+    outcome.error = TaskError{"interrupted",
+                              "The command's process was lost with the supervisor, and how it ended is not "
+                              "known; retry starts it again.",
+                              {}};
+    return outcome;
+  }
+  if (end.how != How::spawn_failed) {
+    if (end.signal > 0) {
+      outcome.signal = end.signal;
+    } else {
+      outcome.exit_code = end.exit_code;
+    }
+  }
+  if (end.how == How::stopped) {
+    outcome.kind = Outcome::Kind::stopped;
+  } else if (end.how == How::exited && end.exit_code == 0) {
+    outcome.kind = Outcome::Kind::completed;
+  } else {
+    outcome.kind = Outcome::Kind::failed;
+    outcome.error = make_error(end, tails, timeout_ms);
+  }
+  if (outcome.kind == Outcome::Kind::completed || !tails.output.empty()) outcome.result = tails.output;
+  return outcome;
+}
+
+}  // namespace errand::command
