@@ -1,6 +1,7 @@
 #include "engine/feed.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace errand {
 
@@ -32,7 +33,11 @@ void Feed::wake_readers() {
 
 bool Feed::read(int64_t after, bool by_pos, size_t bytes, std::vector<FramePtr>& out) const {
   if (after < (by_pos ? before_pos_ : before_seq_)) return false;
-  const auto key = [by_pos](const FramePtr& frame) { return by_pos ? frame->pos : frame->seq; };
+  // A task's removal has no seq: it comes after everything.
+  const auto key = [by_pos](const FramePtr& frame) {
+    if (by_pos) return frame->pos;
+    return frame->gone ? std::numeric_limits<int64_t>::max() : frame->seq;
+  };
   size_t taken = 0;
   for (auto it = std::ranges::upper_bound(tail_, after, {}, key); it != tail_.end(); ++it) {
     if (taken > 0 && taken + (*it)->body.size() > bytes) break;
