@@ -54,6 +54,9 @@ class MemoryCommandWorld final : public DriverWorld {
     }
     return false;
   }
+  void settle() override {
+    run_until([] { return false; });
+  }
   int left_behind() override { return supervisor_.alive(); }
 
   Launch speaks() override { return command("speaks"); }

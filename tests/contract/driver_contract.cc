@@ -12,7 +12,7 @@ TEST_P(DriverContract, EndsOnceAndLastWithAResult) {
   Host host(*world, world->speaks());
   ASSERT_TRUE(host.open());
   ASSERT_TRUE(host.run_until_ended());
-  world->run_until([] { return false; });  // Whatever else would come has come.
+  world->settle();
   EXPECT_EQ(host.ended(), 1);
   ASSERT_EQ(host.outcome()->kind, Kind::completed);
   EXPECT_FALSE(host.outcome()->result.value_or("").empty());
@@ -88,7 +88,7 @@ TEST_P(DriverContract, DetachIsSilent) {
   ASSERT_TRUE(host.run_until_reports(1));
   host.detach();
   host.detach();
-  world->run_until([] { return false; });
+  world->settle();
   EXPECT_EQ(host.broken(), "");
 }
 
@@ -185,7 +185,7 @@ TEST_P(DriverContract, AProbeOfWhatIsAtWorkBreaksNothing) {
   host.turn().stop();
   ASSERT_TRUE(host.run_until_ended());
   host.turn().probe();
-  world->run_until([] { return false; });
+  world->settle();
   EXPECT_EQ(host.broken(), "");
 }
 

@@ -43,6 +43,9 @@ class ScriptedWorld : public DriverWorld {
     }
     return false;
   }
+  void settle() override {
+    run_until([] { return false; });
+  }
   int left_behind() override { return driver_->live() + static_cast<int>(timers_.size()); }
 
   Launch speaks() override { return agent(prompts_.speaks); }

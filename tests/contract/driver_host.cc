@@ -121,8 +121,7 @@ std::string Transcript::text() const {
         out += fmt::format("  = {}\n", result->second);
     }
   }
-  for (const auto& [stream, bytes] : output_)
-    out += fmt::format("{} to {}: {}\n", stream, output_next_.at(stream), bytes);
+  for (const auto& [stream, bytes] : output_) out += fmt::format("{}: {}\n", stream, bytes);
   for (const auto& ask : asks) out += fmt::format("asks: {}\n", ask.text);
   for (const auto& warning : warnings) out += fmt::format("warning: {}\n", warning.code);
   out += fmt::format("lines {} tokens {} {} cost {}\n", lines, usage.input_tokens, usage.output_tokens, usage.cost_usd);

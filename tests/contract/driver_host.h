@@ -24,6 +24,8 @@ class DriverWorld {
   virtual void restart() = 0;
   // Lets time go until `done`. False: it gave up, since nothing happens any more or it took too long.
   virtual bool run_until(const std::function<bool()>& done) = 0;
+  // Lets all that is under way come, where nothing is waited for.
+  virtual void settle() = 0;
   // What is still at work for a task: live processes, timers.
   virtual int left_behind() = 0;
 
