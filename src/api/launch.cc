@@ -60,7 +60,6 @@ void read_work(Fields& fields, Launch& launch) {
   }
   fields.text("agent_id", launch.agent_id, name_rule);
   read_command(fields, launch);
-  Content content;
   if (launch.kind == TaskKind::command) {
     if (message_given)
       fields.refuse_all("A command task takes `command`, not `message` or `content`.", "invalid_field");
@@ -68,7 +67,6 @@ void read_work(Fields& fields, Launch& launch) {
       fields.refuse("command", "must be given: a text for /bin/sh, or a list of words", "missing_field");
     if (launch.agent_id.empty()) launch.agent_id = "command";
     if (launch.agent_id != "command") fields.refuse("agent_id", "must be left out for a command task");
-    read_content(fields, content);
   } else {
     if (command_given) {
       fields.refuse_all("An agent task takes `message`, not `command`; for a command say `\"kind\":\"command\"`.",
@@ -77,6 +75,7 @@ void read_work(Fields& fields, Launch& launch) {
     if (launch.agent_id.empty()) {
       fields.refuse("agent_id", "must be given: GET /api/agents lists those that can be used", "missing_field");
     }
+    Content content;
     read_message_or_content(fields, content);
     launch.prompt = std::move(content.text);
     launch.content = std::move(content.json);
