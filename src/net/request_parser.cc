@@ -111,7 +111,8 @@ class RequestParser::Beast final : public http::basic_parser<true> {
     if (!expect.empty() && expect != "100-continue") return fail(ec, 417, "The only expectation met is 100-continue.");
     owner_.expects_continue = !expect.empty() && !owner_.http10;
     owner_.keep_alive = keep_alive();
-    owner_.content_length = chunked() ? unknown_length : basic_parser::content_length().value_or(0);
+    owner_.content_length =
+        chunked() ? unknown_length : std::min(basic_parser::content_length().value_or(0), unknown_length - 1);
   }
 
   void on_body_init_impl(boost::optional<std::uint64_t> const&, error_code&) override {}

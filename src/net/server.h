@@ -16,7 +16,7 @@ namespace errand::net {
 
 struct ServerLimits {
   uint64_t body_bytes = 8u << 20;     // Past it: 413, from Content-Length before the body is read.
-  uint64_t bodies_bytes = 24u << 20;  // All bodies being read at once. Past it: 503.
+  uint64_t bodies_bytes = 16u << 20;  // All bodies being read at once, as they grow. Past it: 503.
   uint32_t header_bytes = 32u << 10;  // Past it: 431.
   uint32_t connections =
       10'000;  // Past it: 503 and close. Never more than the process's descriptors allow, less a reserve.

@@ -14,8 +14,6 @@
 
 namespace errand::net {
 
-inline constexpr Millis heartbeat_ms = 15'000;
-
 // Status and headers of a stream, for Exchange::stream.
 Response sse_response();
 
@@ -33,7 +31,7 @@ void append_sse_frame(std::string& out, std::string_view id, std::string_view ev
 // round a wheel of sixteen slots; a stream that says something only notes the time. Loop thread only.
 class Heartbeats {
  public:
-  explicit Heartbeats(Loop& loop, Millis every_ms = heartbeat_ms);
+  explicit Heartbeats(Loop& loop, Millis every_ms = 15'000);
   ~Heartbeats();
   Heartbeats(const Heartbeats&) = delete;
   Heartbeats& operator=(const Heartbeats&) = delete;
