@@ -1,0 +1,133 @@
+// errand answer: what tasks ask, and the answers.
+#include <fmt/format.h>
+
+#include "cli/escape_filter.h"
+#include "cli/launch.h"
+#include "cli/resolve.h"
+#include "cli/short_id.h"
+#include "cli/task_text.h"
+#include "cli/verbs.h"
+
+namespace errand::cli {
+
+namespace {
+
+bool asks(const TaskInfo& task) { return task.waiting_for && !task.waiting_for->request_id.empty(); }
+
+Error no_question(const std::string& id) {
+  return {Code::conflict,
+          fmt::format("{} asks nothing just now; errand answer lists the open questions.", short_id(id)),
+          "no_question"};
+}
+
+int list_questions(Context& context) {
+  const Screen& screen = context.screen;
+  std::vector<TaskInfo> asking;
+  std::vector<std::string> bodies;
+  std::string cursor;
+  do {
+    Result<std::string> body = context.client.get(
+        "/api/tasks" +
+        Query().add("status", "pending,running,resumed").add("limit", "500").add("cursor", cursor).text());
+    Result<TaskPage> page = body ? parse_tasks(*body) : std::unexpected(body.error());
+    if (!page) return screen.fail(page.error());
+    std::vector<std::string> whole = elements(*body, "tasks");
+    for (size_t i = 0; i < page->tasks.size() && i < whole.size(); ++i) {
+      if (!asks(page->tasks[i])) continue;
+      asking.push_back(page->tasks[i]);
+      bodies.push_back(whole[i]);
+    }
+    cursor = page->next_cursor;
+  } while (!cursor.empty());
+
+  if (screen.json()) {
+    std::string text;
+    JsonOut out(text);
+    out.object().key("tasks").array();
+    for (const std::string& body : bodies) out.raw(body);
+    out.end().end();
+    screen.out_line(text);
+    return code(Exit::ok);
+  }
+  std::vector<std::vector<Cell>> rows;
+  for (const TaskInfo& task : asking) {
+    const WaitingInfo& waiting = *task.waiting_for;
+    std::string options;
+    for (const std::string& option : waiting.options) options.append(options.empty() ? "" : ", ").append(option);
+    rows.push_back({{screen.out_is_terminal() ? short_id(task.id) : task.id, "1"},
+                    {waiting.kind, "33"},
+                    {task.title, ""},
+                    {waiting.text, ""},
+                    {options, "2"}});
+  }
+  if (!screen.out_is_terminal()) {
+    screen.out(render_tabs(rows));
+  } else if (rows.empty()) {
+    screen.out("No task asks anything.\n");
+  } else {
+    screen.out(render_table({{"ID"}, {"KIND"}, {"TITLE", 12}, {"QUESTION", 20}, {"OPTIONS", 8}}, rows,
+                            {screen.width(), screen.colours(), true}));
+    screen.say("answer with: errand answer ID allow|deny, or: errand answer ID \"...\"");
+  }
+  return code(Exit::ok);
+}
+
+int show_question(Context& context, const TaskInfo& task) {
+  const WaitingInfo& waiting = *task.waiting_for;
+  context.screen.out_task_text(waiting.text + "\n");
+  for (const std::string& option : waiting.options) context.screen.out_task_text("  " + option + "\n");
+  return code(Exit::ok);
+}
+
+// allow, always and deny, and the words that people type for them.
+std::string decision_of(const std::string& word) {
+  if (word == "allow" || word == "yes" || word == "y") return "allow";
+  if (word == "always" || word == "allow_always" || word == "allow-always") return "allow_always";
+  if (word == "deny" || word == "no" || word == "n") return "deny";
+  return {};
+}
+
+}  // namespace
+
+int answer(Context& context, const AnswerArgs& args) {
+  const Screen& screen = context.screen;
+  if (args.id.empty()) return list_questions(context);
+  Result<std::string> id = resolve_task(context, args.id);
+  if (!id) return screen.fail(id.error());
+  Result<TaskInfo> task = get_task(context, *id);
+  if (!task) return screen.fail(task.error());
+  if (!asks(*task)) return screen.fail(no_question(*id));
+  if (args.answer.empty()) return show_question(context, *task);
+
+  std::string body;
+  JsonOut out(body);
+  out.object().field("request_id", args.request.empty() ? task->waiting_for->request_id : args.request);
+  bool permission = task->waiting_for->kind == "permission";
+  std::string decision = decision_of(args.answer);
+  if (permission && decision.empty())
+    return screen.fail(
+        {Code::invalid_argument,
+         fmt::format(
+             "It asks for permission: answer allow, always or deny, with --message for a word to it. It asks: {}",
+             one_line(task->waiting_for->text)),
+         "usage"});
+  if (permission) {
+    out.field("decision", decision);
+    if (!args.message.empty()) out.field("message", args.message);
+  } else {
+    Result<std::string> text = text_or_stdin(args.answer);
+    if (!text) return screen.fail(text.error());
+    out.field("answer", *text);
+  }
+  out.end();
+  Result<std::string> reply = context.client.post(task_path(*id, "/answer"), body);
+  if (!reply) return screen.fail(reply.error());
+  if (screen.json()) {
+    screen.out_line(*reply);
+  } else {
+    screen.say(fmt::format("told {}: {}.", short_id(*id), permission ? decision : "your answer"));
+  }
+  return code(Exit::ok);
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,157 @@
+// What each verb was asked to do: plain values that parse.cc fills from the command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/time.h"
+#include "cli/screen.h"
+#include "cli/serve.h"
+
+namespace errand::cli {
+
+struct Globals {
+  std::string data_dir;  // Absolute.
+  std::string url;
+  std::string token_file;
+  ScreenOptions screen;
+};
+
+// How long to stay after something was started.
+enum class Stay : uint8_t {
+  no,      // Print the id and return.
+  wait,    // Until it is at rest; then the result.
+  follow,  // And show it live.
+};
+
+// What `run` and `ask` share. Absent: the server's default.
+struct LaunchArgs {
+  std::string title, description, model;
+  std::string work_dir;               // Empty: the current folder.
+  std::vector<std::string> env;       // NAME=VALUE
+  std::vector<std::string> pass_env;  // NAME
+  std::string batch;                  // An id or "new".
+  std::optional<Millis> timeout, idle_timeout, retention;
+  std::optional<int> priority;
+  std::vector<std::string> labels;  // NAME=VALUE
+  std::string parent;               // A session's id.
+  std::string on_hang;
+  Stay stay = Stay::no;
+};
+
+struct RunArgs {
+  LaunchArgs launch;
+  std::vector<std::string> command;
+  bool shell = false;
+  bool allow_interactive = false;
+};
+
+struct AskArgs {
+  LaunchArgs launch;
+  std::string agent;
+  std::string prompt;  // "-": standard input.
+  std::string permission;
+};
+
+struct ListArgs {
+  std::vector<std::string> status;
+  std::string agent, kind, batch, parent, query;
+  std::vector<std::string> labels;
+  int limit = 30;
+  bool all = false;
+  bool watch = false;
+};
+
+struct ShowArgs {
+  std::string id;
+};
+
+struct OutputArgs {
+  std::string id;
+  bool wait = false;
+  bool raw = false;
+  std::optional<Millis> timeout;
+};
+
+struct LogsArgs {
+  std::string id;
+  bool follow = false;
+  std::optional<int> tail;
+  std::optional<int> attempt;
+  std::string grep;
+  bool raw = false;
+  bool timestamps = false;
+};
+
+struct SendArgs {
+  std::string id;
+  std::string message;  // "-": standard input.
+  std::string when;
+  Stay stay = Stay::no;
+};
+
+struct ResumeArgs {
+  std::string id;
+  std::string message;
+  Stay stay = Stay::no;
+};
+
+struct AnswerArgs {
+  std::string id;      // Empty: list the open questions.
+  std::string answer;  // Empty: show the question.
+  std::string request;
+  std::string message;
+};
+
+struct CancelArgs {
+  std::vector<std::string> ids;
+  std::string batch;
+  bool all = false;
+  std::vector<std::string> status;
+  bool no_wait = false;
+};
+
+struct RetryArgs {
+  std::vector<std::string> ids;
+  std::string message;
+  Stay stay = Stay::no;
+};
+
+struct ClearArgs {
+  std::vector<std::string> ids;
+  std::string batch, parent;
+  bool all = false;
+};
+
+struct WaitArgs {
+  std::vector<std::string> ids;
+  std::string batch;
+  bool any = false;
+  std::optional<Millis> timeout;
+};
+
+enum class BatchAction : uint8_t { show, cancel, retry, clear, results };
+
+struct BatchArgs {
+  std::string id;
+  BatchAction action = BatchAction::show;
+};
+
+struct AgentsArgs {};
+
+struct OpenArgs {
+  std::string id;  // Of a task to open; empty: the list.
+  bool print = false;
+};
+
+struct DoctorArgs {};
+struct VersionArgs {};
+
+using VerbArgs = std::variant<RunArgs, AskArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs, SendArgs, ResumeArgs,
+                              AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs, OpenArgs,
+                              DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
+
+}  // namespace errand::cli

@@ -1,0 +1,59 @@
+#include "cli/cli.h"
+
+#include <signal.h>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/parse.h"
+#include "cli/serve.h"
+#include "cli/verbs.h"
+
+namespace errand::cli {
+
+namespace {
+
+// From what a verb was asked to do to the verb itself.
+struct Dispatch {
+  Context& context;
+
+  int operator()(const RunArgs& args) { return run(context, args); }
+  int operator()(const AskArgs& args) { return ask(context, args); }
+  int operator()(const ListArgs& args) { return list(context, args); }
+  int operator()(const ShowArgs& args) { return show(context, args); }
+  int operator()(const OutputArgs& args) { return output(context, args); }
+  int operator()(const LogsArgs& args) { return logs(context, args); }
+  int operator()(const SendArgs& args) { return send(context, args); }
+  int operator()(const ResumeArgs& args) { return resume(context, args); }
+  int operator()(const AnswerArgs& args) { return answer(context, args); }
+  int operator()(const CancelArgs& args) { return cancel(context, args); }
+  int operator()(const RetryArgs& args) { return retry(context, args); }
+  int operator()(const ClearArgs& args) { return clear(context, args); }
+  int operator()(const WaitArgs& args) { return wait(context, args); }
+  int operator()(const BatchArgs& args) { return batch(context, args); }
+  int operator()(const AgentsArgs& args) { return agents(context, args); }
+  int operator()(const OpenArgs& args) { return open(context, args); }
+  int operator()(const DoctorArgs& args) { return doctor(context, args); }
+  int operator()(const VersionArgs& args) { return version(context, args); }
+  int operator()(const ServeArgs& args) { return serve(args); }
+  int operator()(const SupervisorArgs& args) { return supervisor(args); }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::expected<Parsed, Stop> parsed = parse(std::vector<std::string>(argv + (argc > 0), argv + argc));
+  if (!parsed) {
+    const Stop& stop = parsed.error();
+    Screen screen({ColourWish::automatic, stop.json, false});
+    if (stop.exit != Exit::ok) return screen.fail({Code::invalid_argument, stop.text, "usage"});
+    screen.out(stop.text);
+    return code(stop.exit);
+  }
+  // A reader or a server that goes away is met where it is written to.
+  ::signal(SIGPIPE, SIG_IGN);
+  Context context(parsed->globals);
+  return std::visit(Dispatch{context}, parsed->verb);
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,43 @@
+#include "cli/duration.h"
+
+#include <gtest/gtest.h>
+
+namespace errand::cli {
+namespace {
+
+TEST(ParseDuration, TakesSecondsAndUnits) {
+  EXPECT_EQ(parse_duration("90"), 90'000);
+  EXPECT_EQ(parse_duration("90s"), 90'000);
+  EXPECT_EQ(parse_duration("5m"), 300'000);
+  EXPECT_EQ(parse_duration("2h"), 7'200'000);
+  EXPECT_EQ(parse_duration("1h30m"), 5'400'000);
+  EXPECT_EQ(parse_duration("1.5h"), 5'400'000);
+  EXPECT_EQ(parse_duration("250ms"), 250);
+  EXPECT_EQ(parse_duration("7d"), 604'800'000);
+  EXPECT_EQ(parse_duration("0"), 0);
+}
+
+TEST(ParseDuration, RefusesWhatIsNone) {
+  for (const char* text : {"", "m", "5x", "-5", "5 m", "1..5s", "five", "5m x", "1e3", "99999999999d", "."}) {
+    Result<Millis> span = parse_duration(text);
+    ASSERT_FALSE(span) << text;
+    EXPECT_EQ(span.error().code, Code::invalid_argument) << text;
+  }
+}
+
+TEST(ShortDuration, HasOneUnit) {
+  EXPECT_EQ(short_duration(4'900), "4s");
+  EXPECT_EQ(short_duration(720'000), "12m");
+  EXPECT_EQ(short_duration(3 * 3'600'000), "3h");
+  EXPECT_EQ(short_duration(5 * 86'400'000), "5d");
+  EXPECT_EQ(short_duration(-3), "0s") << "a clock that was set back";
+}
+
+TEST(ClockDuration, CountsLikeAClock) {
+  EXPECT_EQ(clock_duration(7'000), "0:07");
+  EXPECT_EQ(clock_duration(723'000), "12:03");
+  EXPECT_EQ(clock_duration(3'723'000), "1:02:03");
+}
+
+}  // namespace
+}  // namespace errand::cli

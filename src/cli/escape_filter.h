@@ -1,0 +1,55 @@
+// What a task printed is not trusted with the terminal: an escape sequence can retitle the window, write the clipboard
+// (OSC 52), hide what stands there or answer in the user's name. Only colours (SGR) pass.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace errand::cli {
+
+// A filter for one stream of text that comes in pieces; an escape sequence or a character may be cut anywhere.
+//  - SGR sequences (ESC [ digits and ; : m) pass where `colours` are kept; every other sequence (CSI, OSC, DCS, APC,
+//  PM,
+//    SOS, two-character ones; also introduced by C1 controls) vanishes with its payload. A newline ends a sequence, so
+//    that one without an end cannot hide all that follows.
+//  - Newline and tab pass; CR LF is a newline and so is a CR alone (a progress bar becomes lines: it must not be able
+//  to
+//    write over what stands before it). Other controls vanish.
+//  - What is not UTF-8 becomes U+FFFD.
+class EscapeFilter {
+ public:
+  enum class Colours : uint8_t { keep, drop };
+  explicit EscapeFilter(Colours colours) : colours_(colours) {}
+
+  void feed(std::string_view piece, std::string& out);
+  std::string feed(std::string_view piece) {
+    std::string out;
+    feed(piece, out);
+    return out;
+  }
+  // At the end of the text: what was held back as the beginning of a character, and a reset where a colour is still on.
+  std::string finish();
+
+ private:
+  enum class State : uint8_t { ground, after_cr, escape, escape_intermediate, csi, string, string_escape };
+  void take(char32_t character, std::string& out);
+  void ground(char32_t character, std::string& out);
+
+  Colours colours_;
+  State state_ = State::ground;
+  std::string partial_;     // The first bytes of a character.
+  std::string parameters_;  // Of a CSI sequence that may be a colour.
+  bool may_be_colour_ = false;
+  bool coloured_ = false;
+};
+
+// The whole of a text at once.
+std::string without_escapes(std::string_view text, EscapeFilter::Colours colours);
+// For one cell of a table or one line: no escapes, no controls, no direction overrides; runs of white space become one
+// space.
+std::string one_line(std::string_view text);
+
+void append_character(std::string& out, char32_t character);
+
+}  // namespace errand::cli

@@ -1,0 +1,162 @@
+// errand list: the tasks, once or as they change.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/json_out.h"
+#include "cli/interrupt.h"
+#include "cli/resolve.h"
+#include "cli/task_text.h"
+#include "cli/verbs.h"
+
+namespace errand::cli {
+
+namespace {
+
+constexpr int page_max = 500;
+
+struct Listed {
+  TaskPage page;
+  std::string body;  // The server's own answer; of several pages the tasks of all.
+};
+
+Result<Query> query_of(Context& context, const ListArgs& args) {
+  Query query;
+  std::string status;
+  for (const std::string& one : args.status) status.append(status.empty() ? "" : ",").append(one);
+  query.add("status", status)
+      .add("agent_id", args.agent)
+      .add("kind", args.kind)
+      .add("parent_session_id", args.parent)
+      .add("q", args.query);
+  if (!args.batch.empty()) {
+    Result<std::string> batch = resolve_batch(context, args.batch);
+    if (!batch) return std::unexpected(batch.error());
+    query.add("batch_id", *batch);
+  }
+  for (std::string label : args.labels) {
+    if (size_t equals = label.find('='); equals != std::string::npos && label.find(':') > equals) label[equals] = ':';
+    query.add("label", label);
+  }
+  return query;
+}
+
+Result<Listed> read_list(Context& context, const Query& base, const ListArgs& args) {
+  Listed listed;
+  std::vector<std::string> bodies;
+  std::string cursor;
+  size_t wanted = args.all ? SIZE_MAX : static_cast<size_t>(args.limit);
+  do {
+    Query query = base;
+    query.add("limit", std::to_string(std::min<size_t>(wanted - listed.page.tasks.size(), page_max)))
+        .add("cursor", cursor);
+    Result<std::string> body = context.client.get("/api/tasks" + query.text());
+    if (!body) return std::unexpected(body.error());
+    Result<TaskPage> page = parse_tasks(*body);
+    if (!page) return std::unexpected(page.error());
+    cursor = listed.page.next_cursor = page->next_cursor;
+    std::ranges::move(page->tasks, std::back_inserter(listed.page.tasks));
+    bodies.push_back(std::move(*body));
+  } while (!cursor.empty() && listed.page.tasks.size() < wanted);
+  if (bodies.size() == 1) {
+    listed.body = std::move(bodies[0]);
+    return listed;
+  }
+  JsonOut out(listed.body);
+  out.object().key("tasks").array();
+  for (const std::string& body : bodies)
+    for (const std::string& task : elements(body, "tasks")) out.raw(task);
+  out.end().text_or_null("next_cursor", cursor).end();
+  return listed;
+}
+
+bool is_filtered(const ListArgs& args) {
+  return !args.status.empty() || !args.agent.empty() || !args.kind.empty() || !args.batch.empty() ||
+         !args.parent.empty() || !args.query.empty() || !args.labels.empty();
+}
+
+std::string table_of(Context& context, const Listed& listed, const ListArgs& args) {
+  const Screen& screen = context.screen;
+  if (!screen.out_is_terminal()) return render_tabs(task_fields(listed.page.tasks));
+  if (listed.page.tasks.empty())
+    return is_filtered(args) ? "No task is like that. errand list shows all.\n"
+                             : "No tasks yet. Start one with: errand run -- COMMAND, or: errand ask \"PROMPT\"\n";
+  std::string out =
+      render_table(task_columns(), task_rows(listed.page.tasks, wall_now()), {screen.width(), screen.colours(), true});
+  if (!listed.page.next_cursor.empty() && !screen.quiet())
+    out += styled(fmt::format("{} shown; there are more: --limit N or --all\n", listed.page.tasks.size()), "2",
+                  screen.colours());
+  return out;
+}
+
+// On a terminal the table is drawn anew in its place; else each change is a line of its own.
+int watch(Context& context, const Query& query, const ListArgs& args) {
+  const Screen& screen = context.screen;
+  Interrupt interrupt;
+  bool table = screen.out_is_terminal() && !screen.json();
+  bool dirty = true;
+  Time drawn;
+  int lines = 0;
+  std::optional<Error> failed;
+  constexpr Millis redraw_ms = 200;
+  constexpr Millis clock_ms = 1'000;  // Ages go on without an event.
+
+  auto draw = [&] {
+    Time now = steady_now();
+    if (!table || !(dirty ? now - drawn >= redraw_ms : now - drawn >= clock_ms)) return !failed;
+    Result<Listed> listed = read_list(context, query, args);
+    if (!listed) {
+      if (listed.error().code != Code::unavailable) failed = listed.error();
+      return !failed;
+    }
+    // No more than fits, or the cursor could not go back to its beginning.
+    auto room = static_cast<size_t>(std::max(3, screen.height() - 3));
+    if (listed->page.tasks.size() > room) listed->page.tasks.resize(room);
+    std::string text = table_of(context, *listed, args);
+    screen.out((lines ? fmt::format("\x1b[{}A\r", lines) : std::string()) + "\x1b[J" + text);
+    lines = static_cast<int>(std::ranges::count(text, '\n'));
+    dirty = false;
+    drawn = now;
+    return true;
+  };
+
+  StreamCalls calls;
+  calls.connected = [&]() -> Result<bool> {
+    dirty = true;
+    return true;
+  };
+  calls.tick = draw;
+  calls.event = [&](const SseEvent& event) {
+    dirty = true;
+    if (table) return true;
+    if (screen.json()) {
+      screen.out_line(event.data);
+    } else if (Result<EventInfo> info = parse_event(event.data); info && info->task) {
+      screen.out(render_tabs(task_fields({*info->task})));
+    }
+    return true;
+  };
+  if (!table) {
+    Result<Listed> listed = read_list(context, query, args);
+    if (!listed) return screen.fail(listed.error());
+    screen.out(screen.json() ? listed->body + "\n" : render_tabs(task_fields(listed->page.tasks)));
+  }
+  Result<StreamEnd> end = context.client.stream("/api/stream", "", calls);
+  if (failed) return screen.fail(*failed);
+  if (!end) return screen.fail(end.error());
+  return code(*end == StreamEnd::interrupted ? Exit::interrupted : Exit::ok);
+}
+
+}  // namespace
+
+int list(Context& context, const ListArgs& args) {
+  Result<Query> query = query_of(context, args);
+  if (!query) return context.screen.fail(query.error());
+  if (args.watch) return watch(context, *query, args);
+  Result<Listed> listed = read_list(context, *query, args);
+  if (!listed) return context.screen.fail(listed.error());
+  context.screen.out(context.screen.json() ? listed->body + "\n" : table_of(context, *listed, args));
+  return code(Exit::ok);
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,509 @@
+#include "cli/parse.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <fmt/format.h>
+
+#include "cli/duration.h"
+#include "cli/files.h"
+#include "cli/find_server.h"
+
+namespace errand::cli {
+
+namespace {
+
+// Adds a verb's options to its app and returns what makes its arguments once the line is parsed.
+using Made = std::function<VerbArgs()>;
+using Setup = Made (*)(CLI::App&, Globals&);
+
+struct Verb {
+  const char* name;
+  const char* group;
+  const char* summary;
+  const char* example;
+  Setup setup;
+};
+
+void duration(CLI::App& app, const std::string& name, std::optional<Millis>& into, const std::string& help) {
+  app.add_option_function<std::string>(
+         name,
+         [&into, name](const std::string& text) {
+           Result<Millis> span = parse_duration(text);
+           if (!span) throw CLI::ValidationError(name, span.error().message);
+           into = *span;
+         },
+         help)
+      ->type_name("DURATION");
+}
+
+void words(CLI::App& app, const std::string& name, std::string& into, const std::string& help, bool required) {
+  CLI::Option* option = app.add_option_function<std::vector<std::string>>(
+      name,
+      [&into](const std::vector<std::string>& given) {
+        for (const std::string& word : given) into.append(into.empty() ? "" : " ").append(word);
+      },
+      help);
+  option->type_name("")->required(required);
+}
+
+void stay(CLI::App& app, Stay& into, const char* wait_help) {
+  auto* wait = app.add_flag_callback("-w,--wait", [&into] { into = Stay::wait; }, wait_help);
+  app.add_flag_callback(
+         "-f,--follow", [&into] { into = Stay::follow; }, "Show what it does, live, until it is at rest")
+      ->excludes(wait);
+}
+
+void launch(CLI::App& app, LaunchArgs& args) {
+  app.add_option("-t,--title", args.title, "What lists show (default: the first line)");
+  app.add_option("--description", args.description, "A longer description");
+  app.add_option("-m,--model", args.model, "The model to use");
+  app.add_option("-C,--work-dir", args.work_dir, "Where it works (default: the current folder)");
+  app.add_option("-e,--env", args.env, "A variable for it; repeatable")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--pass-env", args.pass_env, "A variable to take from the server's environment; repeatable")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  app.add_option("-b,--batch", args.batch, "The batch it belongs to; \"new\" makes one")->type_name("ID|new");
+  duration(app, "--timeout", args.timeout, "The longest it may take: 90, 90s, 5m, 2h; 0 is no limit");
+  duration(app, "--idle-timeout", args.idle_timeout, "The longest it may show no sign of life; 0 is no limit");
+  app.add_option("--priority", args.priority, "Higher goes first among those that wait");
+  app.add_option("-l,--label", args.labels, "A label; repeatable")->type_name("NAME=VALUE")->allow_extra_args(false);
+  app.add_option("--parent", args.parent, "The session that is told when it ends")->type_name("SESSION");
+  duration(app, "--retention", args.retention, "Remove it by itself this long after its end; 0 keeps it");
+  app.add_option("--on-hang", args.on_hang, "What to do when it hangs")
+      ->type_name("fail|restart")
+      ->check(CLI::IsMember({"fail", "restart"}));
+}
+
+Made run_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<RunArgs>();
+  launch(app, args->launch);
+  app.add_flag("--shell", args->shell, "Join the words and give them to /bin/sh -c");
+  app.add_flag("--allow-interactive", args->allow_interactive, "Start it even if it looks as if it would ask a person");
+  stay(app, args->launch.stay, "Show its output until it ends, then exit as it did (128+n for a signal)");
+  // For the help only: the words of the command are taken off the line before it is parsed.
+  app.add_option("command", args->command,
+                 "The command and its arguments, best after --; one argument with blanks is a line for sh")
+      ->type_name("");
+  return [args] { return *args; };
+}
+
+Made ask_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<AskArgs>();
+  words(app, "prompt", args->prompt, "What to do; \"-\" reads it from standard input", true);
+  app.add_option("-a,--agent", args->agent, "Who does it: see errand agents (default: the first that is installed)");
+  app.add_option("--permission", args->permission, "What it may do without asking")
+      ->type_name("ask|allow|deny")
+      ->check(CLI::IsMember({"ask", "allow", "deny"}));
+  launch(app, args->launch);
+  stay(app, args->launch.stay, "Wait until it is at rest, then print its answer");
+  return [args] { return *args; };
+}
+
+Made list_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<ListArgs>();
+  app.add_option("-s,--status", args->status, "Only these, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"pending", "running", "completed", "failed", "cancelled", "resumed"}))
+      ->type_name("STATUS");
+  app.add_option("-a,--agent", args->agent, "Only this agent's");
+  app.add_option("--kind", args->kind, "Only agents' or only commands")
+      ->type_name("agent|command")
+      ->check(CLI::IsMember({"agent", "command"}));
+  app.add_option("-b,--batch", args->batch, "Only this batch");
+  app.add_option("--parent", args->parent, "Only those that this session launched")->type_name("SESSION");
+  app.add_option("-l,--label", args->labels, "Only those with this label")->type_name("NAME=VALUE")->expected(1);
+  app.add_option("--query", args->query, "Only those whose title, prompt or result has these words");
+  app.add_option("-n,--limit", args->limit, "How many, newest first")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_flag("--all", args->all, "All of them");
+  app.add_flag("-w,--watch", args->watch, "Stay, and show changes as they happen");
+  return [args] { return *args; };
+}
+
+Made show_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<ShowArgs>();
+  app.add_option("id", args->id, "The task")->required();
+  return [args] { return *args; };
+}
+
+Made output_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<OutputArgs>();
+  app.add_option("id", args->id, "The task")->required();
+  app.add_flag("-w,--wait", args->wait, "Wait until it is at rest");
+  duration(app, "--timeout", args->timeout, "With --wait: no longer than this, then exit 8");
+  app.add_flag("--raw", args->raw, "As it was written, also to a terminal");
+  return [args] { return *args; };
+}
+
+Made logs_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<LogsArgs>();
+  app.add_option("id", args->id, "The task")->required();
+  app.add_flag("-f,--follow", args->follow, "Go on as it is written, until the task is at rest");
+  app.add_option("-n,--tail", args->tail, "Only the last lines")->type_name("LINES")->check(CLI::Range(0, 100'000));
+  app.add_option("--grep", args->grep, "Only lines that contain this")->type_name("TEXT");
+  app.add_option("--attempt", args->attempt, "Of an earlier attempt")->check(CLI::Range(1, 1'000'000));
+  app.add_flag("--raw", args->raw, "As it was written, also to a terminal");
+  app.add_flag("--timestamps", args->timestamps, "Each line with its time");
+  return [args] { return *args; };
+}
+
+Made send_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<SendArgs>();
+  app.add_option("id", args->id, "The task")->required();
+  words(app, "message", args->message, "What to say; \"-\" reads it from standard input", true);
+  app.add_option("--when", args->when, "At its next step, after its turn, or at once")
+      ->type_name("steer|queue|interrupt")
+      ->check(CLI::IsMember({"steer", "queue", "interrupt"}));
+  stay(app, args->stay, "Wait until it is at rest, then print its answer");
+  return [args] { return *args; };
+}
+
+Made resume_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<ResumeArgs>();
+  app.add_option("id", args->id, "The task, which must be completed")->required();
+  words(app, "message", args->message, "What to do next; \"-\" reads it from standard input", true);
+  stay(app, args->stay, "Wait until it is at rest, then print its answer");
+  return [args] { return *args; };
+}
+
+Made answer_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<AnswerArgs>();
+  app.add_option("id", args->id, "The task that asks; without it the open questions are listed");
+  words(app, "answer", args->answer, "allow, always or deny for a permission; else the answer itself", false);
+  app.add_option("--request", args->request, "Which question, where it asks several")->type_name("ID");
+  app.add_option("--message", args->message, "With allow or deny: a word to the agent");
+  return [args] { return *args; };
+}
+
+Made cancel_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<CancelArgs>();
+  app.add_option("ids", args->ids, "The tasks");
+  app.add_option("-b,--batch", args->batch, "All of a batch");
+  app.add_flag("--all", args->all, "All that are at work");
+  app.add_option("-s,--status", args->status, "All that are in these states")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"pending", "running", "resumed"}))
+      ->type_name("STATUS");
+  app.add_flag("--no-wait", args->no_wait, "Do not wait until its processes are gone");
+  return [args] { return *args; };
+}
+
+Made retry_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<RetryArgs>();
+  app.add_option("ids", args->ids, "The tasks, which must be failed or cancelled")->required();
+  app.add_option("--message", args->message, "A word to the agent for this attempt");
+  stay(app, args->stay, "Wait until it is at rest, then print its answer");
+  return [args] { return *args; };
+}
+
+Made clear_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<ClearArgs>();
+  app.add_option("ids", args->ids, "The tasks");
+  app.add_option("-b,--batch", args->batch, "All of a batch");
+  app.add_option("--parent", args->parent, "All that this session launched")->type_name("SESSION");
+  app.add_flag("--all", args->all, "All that have ended");
+  return [args] { return *args; };
+}
+
+Made wait_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<WaitArgs>();
+  app.add_option("ids", args->ids, "The tasks");
+  app.add_option("-b,--batch", args->batch, "All of a batch");
+  app.add_flag("--any", args->any, "Until the first is at rest, not all");
+  duration(app, "--timeout", args->timeout, "No longer than this, then exit 8");
+  return [args] { return *args; };
+}
+
+Made batch_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<BatchArgs>();
+  app.add_option("id", args->id, "The batch")->required();
+  app.add_option_function<std::string>(
+         "action",
+         [args](const std::string& word) {
+           args->action = word == "cancel"    ? BatchAction::cancel
+                          : word == "retry"   ? BatchAction::retry
+                          : word == "clear"   ? BatchAction::clear
+                          : word == "results" ? BatchAction::results
+                                              : BatchAction::show;
+         },
+         "cancel, retry (the failed), clear (the ended) or results; without one it is shown")
+      ->check(CLI::IsMember({"show", "cancel", "retry", "clear", "results"}))
+      ->type_name("");
+  return [args] { return *args; };
+}
+
+Made open_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<OpenArgs>();
+  app.add_option("id", args->id, "A task to open");
+  app.add_flag("--print", args->print, "Print the link instead of opening a browser; it works once, for a short time");
+  return [args] { return *args; };
+}
+
+Made serve_setup(CLI::App& app, Globals& globals) {
+  auto args = std::make_shared<ServeArgs>();
+  app.add_option("--listen", args->listen, "Where to listen (default 127.0.0.1:4747); port 0 takes a free one")
+      ->type_name("ADDRESS:PORT");
+  app.add_option("--store", args->store, "Where tasks are kept (default: a file in the data folder)")->type_name("URL");
+  app.add_option("--max-concurrent", args->max_concurrent, "How many tasks work at once (default 3)")
+      ->check(CLI::Range(1, 10'000));
+  app.add_option("--config", args->config, "Settings (default: errand.toml in the data folder)")->type_name("FILE");
+  app.add_flag("--behind-proxy", args->behind_proxy, "A proxy in front does TLS");
+  app.add_option("--tls-cert", args->tls_cert, "The certificate chain")->type_name("PEM");
+  app.add_option("--tls-key", args->tls_key, "Its key")->type_name("PEM");
+  app.add_option("--allow-host", args->allow_host, "A name by which it may be called; repeatable")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  app.add_option("--log-level", args->log_level, "How much to log")
+      ->type_name("LEVEL")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  return [args, &globals] {
+    args->data_dir = globals.data_dir;
+    return *args;
+  };
+}
+
+Made supervisor_setup(CLI::App&, Globals& globals) {
+  return [&globals] { return SupervisorArgs{globals.data_dir}; };
+}
+
+template <class Args>
+Made no_setup(CLI::App&, Globals&) {
+  return [] { return Args{}; };
+}
+
+constexpr const char* start = "Start work";
+constexpr const char* look = "See it";
+constexpr const char* talk = "Talk to it";
+constexpr const char* control = "Steer it";
+constexpr const char* around = "Around it";
+
+constexpr Verb verbs[] = {
+    {"run", start, "Run a command in the background", "errand run --timeout 20m -- make -j4 test", run_setup},
+    {"ask", start, "Give an agent something to do", "errand ask \"Find out why the build is slow\" --follow",
+     ask_setup},
+    {"list", look, "List tasks", "errand list --status running,pending --watch", list_setup},
+    {"show", look, "Show everything about a task", "errand show 01jcq5x7k2", show_setup},
+    {"output", look, "Print a task's result", "errand output --wait 01jcq5x7k2", output_setup},
+    {"logs", look, "Print a task's log or conversation", "errand logs -f --tail 20 01jcq5x7k2", logs_setup},
+    {"send", talk, "Send a message to a task", "errand send 01jcq5x7k2 \"Look at the tests first\"", send_setup},
+    {"resume", talk, "Go on with a completed task", "errand resume 01jcq5x7k2 \"Now write the fix\" --wait",
+     resume_setup},
+    {"answer", talk, "Answer what a task asks", "errand answer 01jcq5x7k2 allow", answer_setup},
+    {"cancel", control, "Stop tasks and all their processes", "errand cancel 01jcq5x7k2", cancel_setup},
+    {"retry", control, "Start a failed or cancelled task again", "errand retry 01jcq5x7k2 --follow", retry_setup},
+    {"wait", control, "Wait until tasks are at rest", "errand wait --batch 01jcq5x7k2 --any --timeout 10m", wait_setup},
+    {"clear", control, "Remove tasks that have ended", "errand clear --all", clear_setup},
+    {"batch", control, "Show a batch, or act on all of it", "errand batch 01jcq5x7k2 results", batch_setup},
+    {"agents", around, "List the agents that can be asked", "errand agents", no_setup<AgentsArgs>},
+    {"open", around, "Open the page in a browser", "errand open --print", open_setup},
+    {"serve", around, "Run the server", "errand serve --listen 127.0.0.1:4747 --max-concurrent 5", serve_setup},
+    {"doctor", around, "Check that all is well, and say what is not", "errand doctor", no_setup<DoctorArgs>},
+    {"version", around, "Print the version", "errand version --json", no_setup<VersionArgs>},
+    {"supervisor", "", "Own the processes of a server's tasks; the server starts it", "errand supervisor",
+     supervisor_setup},
+};
+
+std::string overview() {
+  std::string out = "errand runs background tasks for people and AI agents.\n\nUsage: errand VERB [OPTIONS] ...\n";
+  std::string_view group;
+  for (const Verb& verb : verbs) {
+    if (!*verb.group) continue;
+    if (group != verb.group) out += fmt::format("\n{}:\n", verb.group);
+    group = verb.group;
+    out += fmt::format("  {:<9} {}\n", verb.name, verb.summary);
+  }
+  return out +
+         "\nOptions of every verb:\n"
+         "  --json               JSON on standard output: the server's own, one object a line for streams\n"
+         "  --data-dir DIR       The data folder (ERRAND_DATA_DIR; default ~/.local/share/errand)\n"
+         "  --url URL            A server elsewhere (ERRAND_URL), with ERRAND_TOKEN or --token-file FILE\n"
+         "  --color WHEN         auto, always or never (NO_COLOR, CLICOLOR_FORCE)\n"
+         "  -q, --quiet          Only what was asked for\n"
+         "  -h, --help           Help; errand help VERB shows a verb's options\n"
+         "\nIds may be cut to any unique beginning, with or without \"task_\".\n"
+         "A verb that needs a server starts one in the background where none runs.\n";
+}
+
+// The first word that is neither an option nor the value of one; or "--"; or the end.
+size_t first_plain(const std::vector<std::string>& line, size_t from, const std::vector<CLI::App*>& apps) {
+  for (size_t i = from; i < line.size(); ++i) {
+    const std::string& word = line[i];
+    if (word == "--" || word == "-" || !word.starts_with('-')) return i;
+    size_t equals = word.find('=');
+    // "-ftvalue" carries its value itself; only "-t" or "--title" take the next word.
+    for (CLI::App* app : apps) {
+      const CLI::Option* option = app->get_option_no_throw(word.substr(0, equals));
+      if (option && option->get_expected_min() > 0 && equals == std::string::npos) ++i;
+      if (option) break;
+    }
+  }
+  return line.size();
+}
+
+void globals_setup(CLI::App& app, Globals& globals) {
+  app.add_option("--data-dir", globals.data_dir)->type_name("DIR");
+  app.add_option("--url", globals.url)->type_name("URL");
+  app.add_option("--token-file", globals.token_file)->type_name("FILE");
+  app.add_flag("--json", globals.screen.json);
+  app.add_flag("-q,--quiet", globals.screen.quiet);
+  app.add_option_function<std::string>("--color",
+                                       [&globals](const std::string& word) {
+                                         globals.screen.colour = word == "always"  ? ColourWish::always
+                                                                 : word == "never" ? ColourWish::never
+                                                                                   : ColourWish::automatic;
+                                       })
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+}
+
+std::vector<std::string> option_names(const std::vector<CLI::App*>& apps) {
+  std::vector<std::string> names;
+  for (CLI::App* app : apps)
+    for (const CLI::Option* option : app->get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// Says what is wrong in our words: CLI11's own name its types.
+std::string explain(const CLI::ParseError& error, const std::vector<std::string>& extras,
+                    const std::vector<CLI::App*>& apps, const std::string& verb) {
+  std::string message = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) && !extras.empty()) {
+    const std::string& word = extras.front();
+    bool option = word.starts_with('-');
+    std::string near = option ? did_you_mean(word.substr(0, word.find('=')), option_names(apps)) : std::string();
+    message = fmt::format("{} {} is not known to errand {}", option ? "The option" : "The argument", word, verb);
+    if (!near.empty()) message += fmt::format("; did you mean {}?", near);
+  }
+  return fmt::format("{}{} See: errand help {}", message, message.ends_with('?') || message.ends_with('.') ? "" : ".",
+                     verb);
+}
+
+std::string fill_data_dir(const std::string& given) { return absolute(given.empty() ? default_data_dir() : given); }
+
+Stop wrong(std::string message, bool json) { return Stop{Exit::usage, std::move(message), json}; }
+
+}  // namespace
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
+  auto distance = [](const std::string& a, const std::string& b) {
+    std::vector<size_t> before(b.size() + 1), row(b.size() + 1), before_that;
+    std::iota(before.begin(), before.end(), size_t{0});
+    for (size_t i = 1; i <= a.size(); ++i) {
+      row[0] = i;
+      for (size_t j = 1; j <= b.size(); ++j) {
+        row[j] = std::min({before[j] + 1, row[j - 1] + 1, before[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+        bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+        if (swapped) row[j] = std::min(row[j], before_that[j - 2] + 1);
+      }
+      before_that = std::exchange(before, row);
+    }
+    return before[b.size()];
+  };
+  std::string best;
+  size_t best_distance = 3;
+  for (const std::string& name : known) {
+    size_t d = word.size() > 2 && name.starts_with(word) ? 1 : distance(word, name);
+    if (d < best_distance && d < name.size() - 1) {
+      best = name;
+      best_distance = d;
+    }
+  }
+  return best;
+}
+
+std::expected<Parsed, Stop> parse(const std::vector<std::string>& words_given) {
+  std::vector<std::string> line = words_given;
+  Globals globals;
+  CLI::App app("errand", "errand");
+  app.set_help_flag();
+  app.fallthrough();
+  globals_setup(app, globals);
+
+  size_t at = first_plain(line, 0, {&app});
+  auto ends = line.begin() + static_cast<long>(std::find(line.begin(), line.end(), "--") - line.begin());
+  bool json = std::find(line.begin(), ends, "--json") != ends;
+  auto says = [&](std::string_view a, std::string_view b) {
+    return std::any_of(line.begin(), line.begin() + static_cast<long>(std::min(at, line.size())),
+                       [&](const std::string& word) { return word == a || word == b; });
+  };
+  if (says("--version", "-V"))
+    return Parsed{{fill_data_dir({}), {}, {}, {ColourWish::automatic, json, false}}, VersionArgs{}};
+  bool help = says("--help", "-h");
+  if (!help && at < line.size() && line[at] == "help") {
+    help = true;
+    line.erase(line.begin() + static_cast<long>(at));
+  }
+  if (at >= line.size() || line[at] == "--") {
+    bool asked = help || line.empty();
+    if (!asked && std::ranges::any_of(line, [](const std::string& word) { return word.starts_with('-'); })) {
+      try {
+        app.parse(std::vector<std::string>(line.rbegin(), line.rend()));
+      } catch (const CLI::ParseError& error) {
+        return std::unexpected(wrong(fmt::format("{} See: errand help", error.what()), json));
+      }
+    }
+    return std::unexpected(Stop{Exit::ok, overview(), json});
+  }
+
+  const std::string name = line[at] == "ls" ? "list" : line[at];
+  const Verb* verb = std::ranges::find_if(verbs, [&](const Verb& one) { return one.name == name; });
+  if (verb == std::end(verbs)) {
+    std::vector<std::string> names;
+    for (const Verb& one : verbs)
+      if (*one.group) names.emplace_back(one.name);
+    std::string near = did_you_mean(name, names);
+    return std::unexpected(wrong(fmt::format("\"{}\" is not a verb{} See: errand help", name,
+                                             near.empty() ? "." : fmt::format("; did you mean {}?", near)),
+                                 json));
+  }
+
+  // Only the verb in question is set up: that is what makes a start cheap.
+  CLI::App* sub = app.add_subcommand(verb->name, verb->summary);
+  sub->set_help_flag("-h,--help", "This help");
+  sub->footer(fmt::format("\nExample:\n  {}\n", verb->example));
+  sub->get_formatter()->column_width(28);
+  Made made = verb->setup(*sub, globals);
+  line[at] = verb->name;
+  std::vector<CLI::App*> apps = {sub, &app};
+
+  // A command's own words are not ours to read.
+  std::vector<std::string> command;
+  if (name == "run") {
+    size_t split = first_plain(line, at + 1, apps);
+    size_t begin = split < line.size() && line[split] == "--" ? split + 1 : split;
+    command.assign(line.begin() + static_cast<long>(begin), line.end());
+    line.resize(split);
+  }
+  if (help) return std::unexpected(Stop{Exit::ok, sub->help("errand"), json});
+  try {
+    app.parse(std::vector<std::string>(line.rbegin(), line.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return std::unexpected(Stop{Exit::ok, sub->help("errand"), json});
+  } catch (const CLI::ParseError& error) {
+    return std::unexpected(wrong(explain(error, app.remaining(true), apps, verb->name), json));
+  }
+  globals.data_dir = fill_data_dir(globals.data_dir);
+  if (const char* url = std::getenv("ERRAND_URL"); url && globals.url.empty()) globals.url = url;
+  VerbArgs args = made();
+  if (RunArgs* run = std::get_if<RunArgs>(&args)) {
+    if (command.empty())
+      return std::unexpected(wrong("Say what to run: errand run -- COMMAND. See: errand help run", json));
+    run->command = std::move(command);
+  }
+  return Parsed{std::move(globals), std::move(args)};
+}
+
+}  // namespace errand::cli

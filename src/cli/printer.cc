@@ -1,0 +1,89 @@
+#include "cli/printer.h"
+
+#include "cli/table.h"
+
+namespace errand::cli {
+
+Printer::Printer(const Screen& screen, PrintOptions options, ProgressLine* progress)
+    : screen_(screen),
+      options_(std::move(options)),
+      progress_(progress),
+      out_filter_(screen.filter_colours()),
+      err_filter_(screen.err_colours() ? EscapeFilter::Colours::keep : EscapeFilter::Colours::drop) {}
+
+std::string_view Printer::style_of(Span::What what) const {
+  switch (what) {
+    case Span::What::thought:
+      return "2;3";
+    case Span::What::note:
+      return "36";
+    default:
+      return {};
+  }
+}
+
+void Printer::print(const Span& span, Time at) {
+  if (!by_line()) return write(span.what, span.text);
+  std::string_view rest = span.text;
+  for (size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
+    bool first = unfinished_.empty();
+    line(span.what, std::move(unfinished_.append(rest.substr(0, end))), first ? at : unfinished_at_);
+    unfinished_.clear();
+  }
+  if (rest.empty()) return;
+  if (unfinished_.empty()) unfinished_at_ = at;
+  unfinished_ += rest;
+  unfinished_what_ = span.what;
+}
+
+void Printer::line(Span::What what, std::string text, Time at) {
+  if (!options_.grep.empty() && text.find(options_.grep) == std::string::npos) return;
+  if (options_.timestamps) text.insert(0, format_time(at) + " ");
+  text += '\n';
+  if (!options_.tail) return write(what, text);
+  kept_.push_back({what, std::move(text)});
+  if (kept_.size() > static_cast<size_t>(*options_.tail)) kept_.pop_front();
+}
+
+void Printer::write(Span::What what, std::string_view text) {
+  if (progress_) progress_->erase();
+  bool to_err = options_.split && what == Span::What::error_output;
+  bool terminal = to_err ? screen_.err_is_terminal() : screen_.out_is_terminal();
+  std::string shown(text);
+  if (terminal && !options_.raw) {
+    bool colours = to_err ? screen_.err_colours() : screen_.colours();
+    std::string filtered = (to_err ? err_filter_ : out_filter_).feed(text);
+    // The newline stays outside, so that a colour never runs over the end of a line.
+    bool newline = filtered.ends_with('\n');
+    if (newline) filtered.pop_back();
+    shown = filtered.empty() ? std::string() : styled(filtered, style_of(what), colours);
+    if (newline) shown += '\n';
+  }
+  to_err ? screen_.err(shown) : screen_.out(shown);
+}
+
+void Printer::caught_up() {
+  if (!options_.tail) return;
+  options_.tail.reset();
+  for (const Kept& kept : kept_) write(kept.what, kept.text);
+  kept_.clear();
+}
+
+void EventPrinter::take(const EventInfo& event) {
+  if (event.task && event.task->attempt > 0) attempt_ = event.task->attempt;
+  bool earlier = event.type == "output" && attempt_ < from_attempt_;
+  if (!earlier)
+    for (const Span& span : transcript_.take(event)) printer_.print(span, event.at);
+  if (event.seq >= history_until_) printer_.caught_up();
+}
+
+void Printer::finish() {
+  if (!unfinished_.empty()) line(unfinished_what_, std::move(unfinished_), unfinished_at_);
+  unfinished_.clear();
+  caught_up();
+  if (options_.raw) return;
+  if (screen_.out_is_terminal()) screen_.out(out_filter_.finish());
+  if (options_.split && screen_.err_is_terminal()) screen_.err(err_filter_.finish());
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,62 @@
+#include "cli/progress_line.h"
+
+#include <fmt/format.h>
+
+#include "cli/connection.h"
+#include "cli/duration.h"
+#include "cli/table.h"
+#include "cli/width.h"
+
+namespace errand::cli {
+
+namespace {
+constexpr std::string_view frames[] = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
+constexpr Millis frame_ms = 100;
+}  // namespace
+
+ProgressLine::ProgressLine(const Screen& screen)
+    : screen_(screen), active_(screen.err_is_terminal() && !screen.quiet() && !screen.json()), started_(steady_now()) {}
+
+void ProgressLine::tick() {
+  Time now = steady_now();
+  if (!active_ || now - last_drawn_ < frame_ms) return;
+  last_drawn_ = now;
+  drawn_ = true;
+  std::string line =
+      fmt::format("{} {}  {}", frames[frame_++ % std::size(frames)], clock_duration(now - started_), one_line(text_));
+  // One column less than there are, since some terminals wrap at the last one.
+  screen_.err("\r\x1b[K" + styled(fit(line, screen_.width() - 1), "2", screen_.err_colours()));
+}
+
+void ProgressLine::erase() {
+  if (drawn_) screen_.err("\r\x1b[K");
+  drawn_ = false;
+}
+
+std::string activity(const TaskInfo& task) {
+  if (task.stopping) return "stopping its processes";
+  if (task.waiting_for) {
+    const WaitingInfo& waiting = *task.waiting_for;
+    if (waiting.kind == "permission") return "asks for permission: " + one_line(waiting.text);
+    if (waiting.kind == "answer") return "asks: " + one_line(waiting.text);
+    if (waiting.kind == "quota")
+      return waiting.until ? "waits for its quota until " + format_time(waiting.until) : "waits for its quota";
+    if (waiting.kind == "children") return "waits for the tasks it launched";
+    return "waits: " + waiting.kind;
+  }
+  if (task.status == "pending" || (task.status == "resumed" && task.queue_position))
+    return task.queue_position ? fmt::format("waits for a slot (place {})", *task.queue_position) : "waits for a slot";
+  if (!task.at_work()) {
+    if (!task.error_message.empty()) return one_line(task.error_message);
+    if (task.exit_code && *task.exit_code != 0) return fmt::format("exit code {}", *task.exit_code);
+    return one_line(task.result.value_or(""));
+  }
+  if (!task.progress.recent_tools.empty()) {
+    const ToolInfo& tool = task.progress.recent_tools.back();
+    return one_line(tool.name + " " + tool.summary);
+  }
+  if (task.progress.output_lines > 0) return fmt::format("{} lines of output", task.progress.output_lines);
+  return "works";
+}
+
+}  // namespace errand::cli

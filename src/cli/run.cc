@@ -1,0 +1,37 @@
+// errand run: a command, in the background.
+#include <algorithm>
+
+#include "cli/launch.h"
+#include "cli/verbs.h"
+
+namespace errand::cli {
+
+namespace {
+
+// One word that a shell would read as more than a word.
+bool is_a_line(const std::string& word) {
+  return word.find_first_of(" \t\n|&;<>()$`\\\"'*?[]{}~#!") != std::string::npos;
+}
+
+}  // namespace
+
+int run(Context& context, const RunArgs& args) {
+  std::string body;
+  JsonOut out(body);
+  out.object().field("kind", "command").key("command");
+  if (args.shell || (args.command.size() == 1 && is_a_line(args.command[0]))) {
+    std::string line;
+    for (const std::string& word : args.command) line.append(line.empty() ? "" : " ").append(word);
+    out.value(line);
+  } else {
+    out.array();
+    for (const std::string& word : args.command) out.value(word);
+    out.end();
+  }
+  if (args.allow_interactive) out.field("allow_interactive", true);
+  if (Status written = write_launch(context, out, args.launch); !written) return context.screen.fail(written.error());
+  out.end();
+  return launch(context, body, args.launch.stay);
+}
+
+}  // namespace errand::cli

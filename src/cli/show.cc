@@ -1,0 +1,130 @@
+// errand show: everything about a task.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/duration.h"
+#include "cli/escape_filter.h"
+#include "cli/progress_line.h"
+#include "cli/resolve.h"
+#include "cli/task_text.h"
+#include "cli/verbs.h"
+
+namespace errand::cli {
+
+namespace {
+
+constexpr size_t result_lines_max = 20;
+
+class Sheet {
+ public:
+  explicit Sheet(bool colours) : colours_(colours) {}
+
+  void row(std::string_view name, std::string_view text, std::string_view style = {}) {
+    if (!text.empty())
+      out_ += styled(fmt::format("{:<12}", name), "2", colours_) + styled(one_line(text), style, colours_) + "\n";
+  }
+  void when(std::string_view name, Time time, Time now) {
+    if (time) row(name, fmt::format("{} ({} ago)", format_time(time), short_duration(now - time)));
+  }
+  void block(std::string_view name, std::string_view text, std::string_view more) {
+    if (trim(text).empty()) return;
+    out_ += "\n" + styled(name, "1", colours_) + "\n";
+    size_t shown = 0;
+    for (std::string_view line : split(trim(text), '\n')) {
+      if (shown++ == result_lines_max) {
+        out_ += fmt::format("  … {}\n", more);
+        break;
+      }
+      out_ += "  " + without_escapes(line, EscapeFilter::Colours::drop) + "\n";
+    }
+  }
+  const std::string& text() const { return out_; }
+
+ private:
+  bool colours_;
+  std::string out_;
+};
+
+std::string size_text(int64_t bytes) {
+  if (bytes < 10'000) return fmt::format("{} B", bytes);
+  if (bytes < 10'000'000) return fmt::format("{} kB", bytes / 1'000);
+  return fmt::format("{} MB", bytes / 1'000'000);
+}
+
+void progress_rows(Sheet& sheet, const TaskInfo& task) {
+  const ProgressInfo& progress = task.progress;
+  if (progress.input_tokens + progress.output_tokens > 0)
+    sheet.row("usage", fmt::format("{} tokens in, {} out{}", progress.input_tokens, progress.output_tokens,
+                                   progress.cost_usd > 0 ? fmt::format(", ${:.4f}", progress.cost_usd) : ""));
+  if (progress.output_bytes > 0)
+    sheet.row("output", fmt::format("{} lines, {}", progress.output_lines, size_text(progress.output_bytes)));
+  if (progress.cpu_s > 0 || progress.memory_bytes > 0)
+    sheet.row("resources",
+              fmt::format("{:.1f} s of CPU, {} of memory", progress.cpu_s, size_text(progress.memory_bytes)));
+  if (task.at_work() && progress.idle_s >= 1)
+    sheet.row("idle", short_duration(static_cast<Millis>(progress.idle_s * 1000)));
+  if (progress.tool_calls == 0) return;
+  std::string tools;
+  for (const ToolInfo& tool : progress.recent_tools) tools += fmt::format("{} {}\n", tool.name, one_line(tool.summary));
+  sheet.block(fmt::format("Tools ({} calls, the last ones)", progress.tool_calls), tools, "");
+}
+
+}  // namespace
+
+int show(Context& context, const ShowArgs& args) {
+  const Screen& screen = context.screen;
+  Result<std::string> id = resolve_task(context, args.id);
+  if (!id) return screen.fail(id.error());
+  Result<std::string> body = context.client.get(task_path(*id));
+  if (!body) return screen.fail(body.error());
+  if (screen.json()) {
+    screen.out_line(*body);
+    return code(Exit::ok);
+  }
+  Result<TaskInfo> task = parse_task(*body);
+  if (!task) return screen.fail(task.error());
+
+  Time now = wall_now();
+  Sheet sheet(screen.colours());
+  sheet.row("id", task->id);
+  sheet.row("title", task->title, "1");
+  sheet.row("status", status_text(*task) + (task->reason.empty() ? "" : " (" + task->reason + ")"),
+            status_style(*task));
+  if (task->at_work() || task->stopping) sheet.row("now", activity(*task));
+  if (task->waiting_for && !task->waiting_for->request_id.empty())
+    sheet.row("answer with", fmt::format("errand answer {} {}", task->id,
+                                         task->waiting_for->kind == "permission" ? "allow|deny" : "\"...\""));
+  sheet.row("agent", task->agent.empty() ? task->agent_id : task->agent);
+  sheet.row("model", task->model);
+  sheet.row("command", task->command);
+  sheet.row("description", task->description);
+  sheet.row("work dir", task->work_dir);
+  sheet.row("batch", task->batch_id);
+  sheet.row("session", task->session_id);
+  sheet.row("parent", task->parent_session_id);
+  std::string labels;
+  for (const auto& [name, value] : task->labels)
+    labels += fmt::format("{}{}={}", labels.empty() ? "" : ", ", name, value);
+  sheet.row("labels", labels);
+  if (task->is_forked) sheet.row("forked", "yes");
+  if (task->resume_count > 0) sheet.row("resumed", fmt::format("{} times", task->resume_count));
+  if (task->attempt > 1) sheet.row("attempt", std::to_string(task->attempt));
+  if (task->turn > 1) sheet.row("turn", std::to_string(task->turn));
+  sheet.when("created", task->created_at, now);
+  sheet.when("started", task->started_at, now);
+  sheet.when("ended", task->completed_at, now);
+  sheet.row("took", duration_text(*task, now));
+  if (task->expires_at) sheet.row("expires", format_time(task->expires_at));
+  if (task->exit_code) sheet.row("exit code", std::to_string(*task->exit_code), *task->exit_code ? "31" : "");
+  if (task->signal) sheet.row("signal", std::to_string(*task->signal), "31");
+  progress_rows(sheet, *task);
+  sheet.block("Prompt", task->prompt, "--json has the whole of it");
+  if (!task->error_code.empty())
+    sheet.block("Error (" + task->error_code + ")", task->error_message + "\n" + task->error_details,
+                "--json has the whole of it");
+  if (task->result) sheet.block("Result", *task->result, fmt::format("errand output {} has the whole of it", task->id));
+  screen.out(sheet.text());
+  return code(Exit::ok);
+}
+
+}  // namespace errand::cli

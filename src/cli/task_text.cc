@@ -1,0 +1,81 @@
+#include "cli/task_text.h"
+
+#include "cli/duration.h"
+#include "cli/progress_line.h"
+#include "cli/short_id.h"
+
+namespace errand::cli {
+
+namespace {
+
+bool asks(const TaskInfo& task) {
+  return task.waiting_for && (task.waiting_for->kind == "permission" || task.waiting_for->kind == "answer");
+}
+
+}  // namespace
+
+std::string status_text(const TaskInfo& task) {
+  if (task.stopping) return "◌ stopping";
+  if (asks(task)) return "? asks";
+  if (task.waiting_for) return "◷ waiting";
+  if (task.status == "pending") return "◷ pending";
+  if (task.status == "running" || task.status == "resumed") return "● " + task.status;
+  if (task.status == "completed") return "✓ completed";
+  if (task.status == "failed") return "✗ failed";
+  if (task.status == "cancelled") return "⊘ cancelled";
+  return task.status;
+}
+
+std::string_view status_style(const TaskInfo& task) {
+  if (task.stopping) return "2";
+  if (asks(task)) return "1;33";
+  if (task.waiting_for || task.status == "pending") return "33";
+  if (task.status == "running" || task.status == "resumed") return "34";
+  if (task.status == "completed") return "32";
+  if (task.status == "failed") return "31";
+  return "2";
+}
+
+std::string duration_text(const TaskInfo& task, Time now) {
+  if (!task.started_at) return {};
+  Time end = task.at_work() ? now : task.completed_at;
+  return end ? clock_duration(end - task.started_at) : std::string();
+}
+
+std::vector<Column> task_columns() {
+  return {{"ID"}, {"STATUS"}, {"TITLE", 16}, {"AGENT", 6}, {"AGE", 0, true}, {"TIME", 0, true}, {"NOW", 12}};
+}
+
+std::vector<std::vector<Cell>> task_rows(const std::vector<TaskInfo>& tasks, Time now) {
+  std::vector<std::string> ids;
+  for (const TaskInfo& task : tasks) ids.push_back(task.id);
+  std::vector<std::string> shortened = short_ids(ids);
+  std::vector<std::vector<Cell>> rows;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    const TaskInfo& task = tasks[i];
+    rows.push_back({{shortened[i], "1"},
+                    {status_text(task), status_style(task)},
+                    {task.title, ""},
+                    {task.agent.empty() ? task.agent_id : task.agent, ""},
+                    {task.created_at ? short_duration(now - task.created_at) : "", "2"},
+                    {duration_text(task, now), ""},
+                    {activity(task), "2"}});
+  }
+  return rows;
+}
+
+std::vector<std::vector<Cell>> task_fields(const std::vector<TaskInfo>& tasks) {
+  std::vector<std::vector<Cell>> rows;
+  auto when = [](Time time) { return time ? format_time(time) : std::string(); };
+  for (const TaskInfo& task : tasks)
+    rows.push_back({{task.id, ""},
+                    {task.status, ""},
+                    {task.title, ""},
+                    {task.agent.empty() ? task.agent_id : task.agent, ""},
+                    {when(task.created_at), ""},
+                    {when(task.completed_at), ""},
+                    {activity(task), ""}});
+  return rows;
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,28 @@
+// The verbs, one file each. Each returns the process's exit code and has said everything that is to be said.
+#pragma once
+
+#include "cli/args.h"
+#include "cli/context.h"
+
+namespace errand::cli {
+
+int run(Context& context, const RunArgs& args);
+int ask(Context& context, const AskArgs& args);
+int list(Context& context, const ListArgs& args);
+int show(Context& context, const ShowArgs& args);
+int output(Context& context, const OutputArgs& args);
+int logs(Context& context, const LogsArgs& args);
+int send(Context& context, const SendArgs& args);
+int resume(Context& context, const ResumeArgs& args);
+int answer(Context& context, const AnswerArgs& args);
+int cancel(Context& context, const CancelArgs& args);
+int retry(Context& context, const RetryArgs& args);
+int clear(Context& context, const ClearArgs& args);
+int wait(Context& context, const WaitArgs& args);
+int batch(Context& context, const BatchArgs& args);
+int agents(Context& context, const AgentsArgs& args);
+int open(Context& context, const OpenArgs& args);
+int doctor(Context& context, const DoctorArgs& args);
+int version(Context& context, const VersionArgs& args);
+
+}  // namespace errand::cli

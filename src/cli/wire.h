@@ -1,0 +1,130 @@
+// What the server's JSON says, as plain values: the part of it that the CLI shows. Everything is optional on the way
+// in, so that a newer or older server is still shown as far as it can be; only text that is no JSON fails.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace errand::cli {
+
+struct WaitingInfo {
+  std::string kind;  // permission, answer, quota, children.
+  std::string request_id;
+  std::string text;
+  std::vector<std::string> options;
+  Time until;
+};
+
+struct ToolInfo {
+  std::string name;
+  std::string summary;
+};
+
+struct ProgressInfo {
+  int64_t tool_calls = 0;
+  std::vector<ToolInfo> recent_tools;  // Newest last.
+  int64_t turns = 0;
+  int64_t input_tokens = 0, output_tokens = 0;
+  double cost_usd = 0;
+  int64_t output_bytes = 0, output_lines = 0;
+  double cpu_s = 0;
+  int64_t memory_bytes = 0;
+  double idle_s = 0;
+};
+
+struct TaskInfo {
+  std::string id, kind, status, reason;
+  std::optional<WaitingInfo> waiting_for;
+  bool stopping = false;
+  std::string agent_id, agent, model, title, description, prompt, command, work_dir;
+  std::string session_id, parent_session_id, batch_id;
+  std::map<std::string, std::string> labels;
+  bool is_forked = false;
+  int64_t resume_count = 0, attempt = 0, turn = 0;
+  std::optional<int64_t> queue_position;
+  Time created_at, started_at, completed_at, updated_at, retrieved_at, expires_at;
+  std::optional<std::string> result;
+  std::string error_code, error_message;
+  std::string error_details;  // JSON, or empty.
+  std::optional<int> exit_code, signal;
+  ProgressInfo progress;
+  int64_t seq = 0;  // Of its last event when it was read: a stream goes on from here.
+
+  bool at_work() const { return status == "pending" || status == "running" || status == "resumed"; }
+};
+
+struct TaskPage {
+  std::vector<TaskInfo> tasks;
+  std::string next_cursor;
+  std::map<std::string, int64_t> counts;
+};
+
+struct PartInfo {
+  std::string type, text, call_id, name;
+  std::string input;  // JSON.
+  bool is_error = false;
+};
+
+struct MessageInfo {
+  std::string id, role;
+  std::vector<PartInfo> parts;
+};
+
+// An event of a stream, flat: which fields count depends on the type.
+struct EventInfo {
+  int64_t seq = 0;
+  std::string type;
+  Time at;
+  std::string task_id;  // In the stream of everything; else empty.
+  std::optional<TaskInfo> task;
+  std::optional<MessageInfo> message;
+  std::optional<ProgressInfo> progress;
+  std::string message_id, call_id, request_id;
+  int64_t part = 0;
+  std::string part_type;  // Of a delta: text or reasoning.
+  std::string stream, text, name, code, kind, decision, by, status, pattern, line;
+  std::string input;   // JSON: of a tool.
+  std::string output;  // Of a tool.
+  bool is_error = false;
+  std::vector<std::string> options;
+};
+
+struct AgentInfo {
+  std::string id, name, driver, model, description;
+};
+
+struct BatchInfo {
+  std::string id;
+  std::map<std::string, int64_t> counts;
+};
+
+struct ServerInfo {  // DIR/server.json
+  int64_t pid = 0;
+  std::string url, version;
+};
+
+Result<TaskInfo> parse_task(std::string_view json);
+// A task alone, or the `task` of a reply that has more ({"task","turn"}).
+Result<TaskInfo> parse_task_reply(std::string_view json);
+Result<TaskPage> parse_tasks(std::string_view json);
+Result<EventInfo> parse_event(std::string_view json);
+Result<std::vector<EventInfo>> parse_events(std::string_view json);
+Result<std::vector<AgentInfo>> parse_agents(std::string_view json);
+Result<BatchInfo> parse_batch(std::string_view json);
+Result<ServerInfo> parse_server(std::string_view json);
+// RFC 9457; a body that is none gives the status alone.
+Error parse_problem(int status, std::string_view body);
+
+// One member of an object as text; empty where there is none. Numbers and booleans as they are written.
+std::string member(std::string_view json, std::string_view name);
+// The elements of the array `name` of an object (or of the text itself, where it is an array), each as JSON.
+std::vector<std::string> elements(std::string_view json, std::string_view name);
+
+}  // namespace errand::cli
