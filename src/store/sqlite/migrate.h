@@ -1,0 +1,26 @@
+// Brings a database to the schema of this build, one numbered step after the other.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "store/sqlite/database.h"
+
+namespace errand::sqlite {
+
+struct Migration {
+  int version = 0;  // What the schema is afterwards: 1, 2, ...
+  std::string name;
+  std::string sql;
+};
+
+// The steps of this build, from migrations/NNN_name.sql.
+const std::vector<Migration>& migrations();
+
+// Each step is one transaction together with its version, so a crash leaves the schema as it was before or after a
+// step. A database that has something in it is copied first, to PATH.before-NNN. Refused: a newer schema than `steps`
+// knows, a file that is somebody else's. `vfs` as in open.
+Status migrate(Database& db, const std::vector<Migration>& steps, const std::string& vfs);
+
+}  // namespace errand::sqlite

@@ -1,0 +1,131 @@
+#include "store/sqlite/number_list.h"
+
+#include <algorithm>
+#include <sqlite3.h>
+
+namespace errand::sqlite {
+namespace {
+
+bool reached(int64_t number, int64_t from, Direction direction) {
+  return direction == Direction::down ? number <= from : number >= from;
+}
+
+class StatementList final : public NumberList {
+ public:
+  StatementList(Database& db, Statement& statement, Direction direction, int steps)
+      : db_(db), statement_(statement), direction_(direction), steps_(steps) {}
+  ~StatementList() override { statement_.reset(); }
+
+  Result<std::optional<int64_t>> seek(int64_t from) override {
+    if (ended_) return std::nullopt;
+    if (current_ && reached(*current_, from, direction_)) return current_;
+    for (int i = 0; current_ && i < steps_; ++i) {
+      if (const Status stepped = step(); !stepped) return std::unexpected(stepped.error());
+      if (ended_) return std::nullopt;
+      if (reached(*current_, from, direction_)) return current_;
+    }
+    statement_.reset();
+    statement_.bind(1, from);
+    if (const Status stepped = step(); !stepped) return std::unexpected(stepped.error());
+    if (ended_) return std::nullopt;
+    return current_;
+  }
+
+ private:
+  Status step() {
+    const int code = statement_.step();
+    if (code == SQLITE_ROW) {
+      current_ = statement_.integer(0);
+      return {};
+    }
+    ended_ = true;
+    if (code == SQLITE_DONE) return {};
+    return std::unexpected(db_.error(code, "read a list"));
+  }
+
+  Database& db_;
+  Statement& statement_;
+  Direction direction_;
+  int steps_;
+  std::optional<int64_t> current_;
+  bool ended_ = false;
+};
+
+class ReadyList final : public NumberList {
+ public:
+  ReadyList(std::vector<int64_t> numbers, Direction direction) : numbers_(std::move(numbers)), direction_(direction) {
+    std::ranges::sort(numbers_);
+    if (direction == Direction::down) std::ranges::reverse(numbers_);
+  }
+
+  Result<std::optional<int64_t>> seek(int64_t from) override {
+    while (next_ < numbers_.size() && !reached(numbers_[next_], from, direction_)) ++next_;
+    if (next_ == numbers_.size()) return std::nullopt;
+    return numbers_[next_];
+  }
+
+ private:
+  std::vector<int64_t> numbers_;
+  Direction direction_;
+  size_t next_ = 0;
+};
+
+class Union final : public NumberList {
+ public:
+  Union(std::vector<NumberListPtr> lists, Direction direction) : lists_(std::move(lists)), direction_(direction) {}
+
+  Result<std::optional<int64_t>> seek(int64_t from) override {
+    std::optional<int64_t> nearest;
+    for (const NumberListPtr& list : lists_) {
+      const auto number = list->seek(from);
+      if (!number) return number;
+      if (*number && (!nearest || reached(*nearest, **number, direction_))) nearest = *number;
+    }
+    return nearest;
+  }
+
+ private:
+  std::vector<NumberListPtr> lists_;
+  Direction direction_;
+};
+
+class Intersection final : public NumberList {
+ public:
+  explicit Intersection(std::vector<NumberListPtr> lists) : lists_(std::move(lists)) {}
+
+  Result<std::optional<int64_t>> seek(int64_t from) override {
+    size_t agreed = 0;
+    for (size_t i = 0; agreed < lists_.size(); i = (i + 1) % lists_.size()) {
+      const auto number = lists_[i]->seek(from);
+      if (!number || !*number) return number;
+      agreed = **number == from ? agreed + 1 : 1;
+      from = **number;
+    }
+    return from;
+  }
+
+ private:
+  std::vector<NumberListPtr> lists_;
+};
+
+}  // namespace
+
+NumberListPtr statement_list(Database& db, Statement& statement, Direction direction, int steps) {
+  return std::make_unique<StatementList>(db, statement, direction, steps);
+}
+
+NumberListPtr ready_list(std::vector<int64_t> numbers, Direction direction) {
+  return std::make_unique<ReadyList>(std::move(numbers), direction);
+}
+
+NumberListPtr union_of(std::vector<NumberListPtr> lists, Direction direction) {
+  if (lists.size() == 1) return std::move(lists.front());
+  return std::make_unique<Union>(std::move(lists), direction);
+}
+
+NumberListPtr intersection_of(std::vector<NumberListPtr> lists) {
+  if (lists.size() == 1) return std::move(lists.front());
+  return std::make_unique<Intersection>(std::move(lists));
+}
+
+}  // namespace errand::sqlite

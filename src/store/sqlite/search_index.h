@@ -1,0 +1,84 @@
+// The search index: an FTS5 table in a file of its own, written by a thread of its own behind the answers.
+//
+// Why a file of its own: what it holds can be made again from the database at any time, so it need not be durable; its
+// merges, which can take long, never hold up a commit; and each of the two files still has exactly one connection that
+// writes and checkpoints. A file that is missing, damaged, or belongs to another database is made anew.
+//
+// How far it is stands in the index itself (`tasks.n` and `results.r` up to which it has everything), in the same
+// transaction as the rows: so a reader of the index knows exactly what it has to look through besides, and a crash at
+// any moment costs nothing. A search is therefore right at once after a commit.
+//
+// A task's grams are only ever added (a later result adds to those of an earlier one) or removed together with the
+// task; who searches looks into the text itself, so a gram too many costs time and never a wrong answer.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "store/sqlite/commit_writer.h"
+#include "store/sqlite/database.h"
+
+namespace errand::sqlite {
+
+// Everything up to these is in the index.
+struct Indexed {
+  int64_t task = 0;
+  int64_t result = 0;
+};
+// Of an open index; in the caller's snapshot.
+Result<Indexed> read_indexed(Database& index);
+
+class SearchIndex {
+ public:
+  struct Files {
+    std::string database;
+    std::string index;
+    std::string vfs;
+  };
+
+  // Opens or makes the index, and starts the thread that catches up.
+  static Result<std::unique_ptr<SearchIndex>> start(Files files);
+  ~SearchIndex();
+
+  // Something was stored; `removed` went. Any thread.
+  void stored(std::vector<RemovedText> removed);
+
+  // A connection for reading it.
+  Result<Database> open_reader() const;
+
+  SearchIndex(const SearchIndex&) = delete;
+
+ private:
+  SearchIndex(Files files, Database index, Database source);
+
+  void run();
+  // Adds a batch of what is not there yet. True: there may be more.
+  Result<bool> catch_up();
+  Status remove(const std::vector<RemovedText>& removed);
+  Status note(const Indexed& indexed);
+  void fell_behind(const Error& error);
+  void checkpoint();
+
+  Files files_;
+  Database index_;   // The index's one writer.
+  Database source_;  // Reads the database.
+  int wal_pages_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<RemovedText> removed_;
+  size_t removed_bytes_ = 0;
+  bool dirty_ = true;
+  bool stop_ = false;
+
+  std::thread thread_;
+};
+
+// How readers open either file: they never write and never checkpoint.
+Result<Database> open_for_reading(const std::string& path, const std::string& vfs);
+
+}  // namespace errand::sqlite

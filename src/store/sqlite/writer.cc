@@ -1,0 +1,268 @@
+#include "store/sqlite/writer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <sqlite3.h>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+
+namespace errand::sqlite {
+namespace {
+
+// Past this many commits the next transaction begins: a reply should not wait for a thousand others.
+constexpr size_t commits_a_transaction = 1'024;
+// 32 MiB: a checkpoint holds the writer, and how long goes with the pages; rarely and in peace is better than often.
+constexpr int wal_pages_max = 8'192;
+constexpr int wal_pages_worth_it = 512;
+constexpr std::chrono::milliseconds idle_before_checkpoint{200};
+constexpr int sweep_rows_idle = 2'000;
+constexpr int sweep_rows_busy = 200;
+constexpr int64_t ballast_try_every_ms = 1'000;
+
+int64_t steady_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+bool frees_space(const Commit& commit) { return commit.remove || commit.remove_session; }
+
+}  // namespace
+
+Result<std::unique_ptr<Writer>> Writer::start(Database db, Ballast ballast, Parts parts) {
+  Result<CommitWriter> commits = CommitWriter::open(db);
+  if (!commits) return std::unexpected(commits.error());
+  return std::make_unique<Writer>(std::move(db), std::move(*commits), std::move(ballast), std::move(parts));
+}
+
+Writer::Writer(Database db, CommitWriter commits, Ballast ballast, Parts parts)
+    : db_(std::move(db)), commits_(std::move(commits)), ballast_(std::move(ballast)), parts_(std::move(parts)) {
+  commits_.use(db_);
+  sqlite3_wal_hook(
+      db_.handle(),
+      [](void* self, sqlite3*, const char*, int pages) {
+        static_cast<Writer*>(self)->wal_pages_ = pages;
+        return SQLITE_OK;
+      },
+      this);
+  publish();
+  thread_ = std::thread([this] { run(); });
+}
+
+void Writer::stop() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Writer::commit(std::vector<Commit> group, Store::Answer answer) {
+  Group entry;
+  entry.results.resize(group.size());
+  entry.commits = std::move(group);
+  entry.answer = std::move(answer);
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(entry));
+  }
+  wake_.notify_one();
+}
+
+StateCounts Writer::counts() {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+int64_t Writer::last_pos() {
+  const std::lock_guard lock(mutex_);
+  return last_pos_;
+}
+
+void Writer::publish() {
+  const std::lock_guard lock(mutex_);
+  counts_ = commits_.kept().counts;
+  last_pos_ = commits_.kept().last_pos;
+}
+
+void Writer::run() {
+  std::unique_lock lock(mutex_);
+  while (!dead_) {
+    if (waiting_.empty()) {
+      if (stop_) break;
+      lock.unlock();
+      const bool busy = housekeep(/*idle=*/false);
+      lock.lock();
+      if (busy) continue;
+      const auto something = [&] { return stop_ || !waiting_.empty(); };
+      if (wal_pages_ < wal_pages_worth_it) {
+        wake_.wait(lock, something);
+      } else if (!wake_.wait_for(lock, idle_before_checkpoint, something)) {
+        lock.unlock();
+        housekeep(/*idle=*/true);
+        lock.lock();
+      }
+      continue;
+    }
+    std::vector<Group> groups;
+    size_t commits = 0;
+    while (!waiting_.empty() && commits < commits_a_transaction) {
+      commits += waiting_.front().commits.size();
+      groups.push_back(std::move(waiting_.front()));
+      waiting_.pop_front();
+    }
+    lock.unlock();
+    store(groups);
+    if (!dead_) answer(std::move(groups));
+    if (!dead_ && wal_pages_ > wal_pages_max) checkpoint(/*whole=*/true);
+    lock.lock();
+  }
+  lock.unlock();
+  if (!dead_) checkpoint(/*whole=*/true);
+}
+
+void Writer::store(std::vector<Group>& groups) {
+  std::vector<Item> items;
+  for (Group& group : groups)
+    for (size_t i = 0; i < group.commits.size(); ++i) items.push_back({&group.commits[i], &group.results[i]});
+  sync_files(items);
+  refuse_while_full(items);
+
+  while (!dead_ && !items.empty()) {
+    const int code = attempt(items);
+    if (code == SQLITE_OK || dead_) break;
+    settle_failed(items, code);
+  }
+  if (dead_) return;
+  publish();
+  parts_.stored(commits_.take_removed());
+}
+
+// What a commit speaks of is on the disk before it.
+void Writer::sync_files(std::vector<Item>& items) {
+  // Asked once each: after a failed sync a second one may say that all is well, when it is not.
+  std::unordered_map<Syncable*, Status> synced;
+  for (Item& item : items) {
+    for (const auto& file : item.commit->sync_first) {
+      const auto [entry, first] = synced.try_emplace(file.get());
+      if (first) entry->second = file->sync();
+      if (entry->second) continue;
+      *item.result = std::unexpected(entry->second.error());
+      break;
+    }
+  }
+  std::erase_if(items, [](const Item& item) { return item.result->has_value(); });
+}
+
+void Writer::refuse_while_full(std::vector<Item>& items) {
+  if (ballast_.taken()) return;
+  if (const int64_t now = steady_ms(); now >= next_ballast_try_ms_) {
+    next_ballast_try_ms_ = now + ballast_try_every_ms;
+    if (ballast_.take()) {
+      log_info("store", "there is space again: everything is stored as before");
+      return;
+    }
+  }
+  for (Item& item : items)
+    if (!frees_space(*item.commit)) *item.result = std::unexpected(db_.error(SQLITE_FULL, "store"));
+  std::erase_if(items, [](const Item& item) { return item.result->has_value(); });
+}
+
+int Writer::attempt(std::vector<Item>& items) {
+  int code = db_.exec_code("BEGIN IMMEDIATE");
+  if (code != SQLITE_OK) return code;
+  commits_.begin();
+  std::vector<Result<Committed>> results;
+  results.reserve(items.size());
+  for (const Item& item : items) {
+    results.push_back(commits_.apply(*item.commit));
+    if (commits_.failure() == 0) continue;
+    if ((commits_.failure() & 0xFF) == SQLITE_CONSTRAINT) {
+      // Nobody else's fault: it goes alone, and the others are tried again without it.
+      log_error("store", fmt::format("a commit broke a rule of the tables: {}", sqlite3_errmsg(db_.handle())));
+      *item.result = std::unexpected(db_.error(commits_.failure(), "store"));
+    }
+    break;
+  }
+  if (commits_.failure() == 0 && commits_.has_garbage()) commits_.sweep(sweep_rows_busy);
+  if (commits_.failure() == 0) commits_.finish();
+  code = end_transaction();
+  if (code != SQLITE_OK) return code;
+  for (size_t i = 0; i < items.size(); ++i) *items[i].result = std::move(results[i]);
+  items.clear();
+  return SQLITE_OK;
+}
+
+int Writer::end_transaction() {
+  int code = commits_.failure();
+  if (code == 0) code = db_.exec_code("COMMIT");
+  if (code == SQLITE_OK) {
+    commits_.committed();
+    return SQLITE_OK;
+  }
+  if (db_.in_transaction()) db_.exec_code("ROLLBACK");
+  commits_.rolled_back();
+  const int kind = code & 0xFF;
+  if (kind == SQLITE_IOERR || kind == SQLITE_NOMEM || db_.in_transaction()) die(code, "store a commit");
+  return code;
+}
+
+// Answers those of `items` that cannot be helped, and leaves those that should be tried again.
+void Writer::settle_failed(std::vector<Item>& items, int code) {
+  if ((code & 0xFF) != SQLITE_CONSTRAINT) {
+    const Error error = db_.error(code, "store a commit");
+    const bool full = (code & 0xFF) == SQLITE_FULL;
+    const bool helps = full && ballast_.give_up();
+    if (helps) {
+      log_warning("store", "the disk is full: only deleting is possible until there is space");
+      checkpoint(/*whole=*/false);
+    }
+    for (Item& item : items)
+      if (!helps || !frees_space(*item.commit)) *item.result = std::unexpected(error);
+  }
+  std::erase_if(items, [](const Item& item) { return item.result->has_value(); });
+}
+
+void Writer::answer(std::vector<Group> groups) {
+  parts_.answers.post([groups = std::move(groups)]() mutable {
+    for (Group& group : groups) {
+      std::vector<Result<Committed>> results;
+      results.reserve(group.results.size());
+      for (auto& result : group.results) results.push_back(std::move(*result));
+      group.answer(std::move(results));
+    }
+  });
+}
+
+bool Writer::housekeep(bool idle) {
+  if (commits_.has_garbage()) {
+    if (db_.exec_code("BEGIN IMMEDIATE") != SQLITE_OK) return false;
+    commits_.begin();
+    commits_.sweep(sweep_rows_idle);
+    if (commits_.failure() == 0) commits_.finish();
+    return end_transaction() == SQLITE_OK;
+  }
+  if (idle) checkpoint(/*whole=*/false);
+  return false;
+}
+
+void Writer::checkpoint(bool whole) {
+  int in_wal = 0, copied = 0;
+  // A passive one copies what it can; a whole one waits for readers (they are short), so that the WAL begins anew.
+  const int code = sqlite3_wal_checkpoint_v2(
+      db_.handle(), nullptr, whole ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, &in_wal, &copied);
+  if (code == SQLITE_OK && copied >= in_wal) wal_pages_ = 0;
+  const int kind = code & 0xFF;
+  if (kind == SQLITE_IOERR) die(code, "checkpoint");
+}
+
+void Writer::die(int code, const char* doing) {
+  dead_ = true;
+  parts_.fatal(db_.error(code, doing).message);
+}
+
+}  // namespace errand::sqlite

@@ -1,0 +1,106 @@
+// The writer: one thread and the one connection that writes and checkpoints (SQLite 3.40's WAL-reset bug needs two).
+//
+// Group commit: everything that waits goes into one transaction, which is synced once; a disk that syncs 5,000 times a
+// second then stores tens of thousands of tasks. In between it does what need not be answered: it deletes what nobody
+// sees any more, and checkpoints when idle or when the WAL is large.
+//
+// What a failure means:
+//   the disk is full     The group is answered storage_full and nothing of it is stored. Commits that remove something
+//                        are tried again with the ballast given up; until there is space again only such are taken.
+//   locked by a stranger Answered unavailable after 5 s.
+//   damaged file         Answered internal, reason "corrupt". Reads go on.
+//   anything else        (a failed write or sync): nothing is answered any more and the process ends: what is on the
+//   disk
+//                        is not known, and recovery finds out.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/executor.h"
+#include "store/sqlite/ballast.h"
+#include "store/sqlite/commit_writer.h"
+#include "store/sqlite/database.h"
+#include "store/store.h"
+
+namespace errand::sqlite {
+
+class Writer {
+ public:
+  struct Parts {
+    Executor& answers;
+    // Called on the writer's thread behind each transaction, before its answers.
+    std::function<void(std::vector<RemovedText>)> stored;
+    // The process ends here; a test's may return, and then nothing is answered any more.
+    std::function<void(const std::string& message)> fatal;
+  };
+
+  // Starts the thread. `db` is open for writing, migrated, and used by nobody else.
+  Writer(Database db, CommitWriter commits, Ballast ballast, Parts parts);
+  ~Writer() { stop(); }
+  static Result<std::unique_ptr<Writer>> start(Database db, Ballast ballast, Parts parts);
+
+  void commit(std::vector<Commit> group, Store::Answer answer);
+
+  // Stores what waits, checkpoints, and ends the thread.
+  void stop();
+
+  // As of the last transaction that is on the disk.
+  StateCounts counts();
+  int64_t last_pos();
+
+  Writer(const Writer&) = delete;
+
+ private:
+  struct Group {
+    std::vector<Commit> commits;
+    Store::Answer answer;
+    std::vector<std::optional<Result<Committed>>> results;
+  };
+  // One commit of a group that has no answer yet.
+  struct Item {
+    const Commit* commit;
+    std::optional<Result<Committed>>* result;
+  };
+
+  void run();
+  void store(std::vector<Group>& groups);
+  void sync_files(std::vector<Item>& items);
+  void refuse_while_full(std::vector<Item>& items);
+  // One attempt: 0, or SQLite's code, rolled back.
+  int attempt(std::vector<Item>& items);
+  int end_transaction();
+  void settle_failed(std::vector<Item>& items, int code);
+  void answer(std::vector<Group> groups);
+  void publish();
+  // Something was done, and there may be more.
+  bool housekeep(bool idle);
+  void checkpoint(bool whole);
+  void die(int code, const char* doing);
+
+  Database db_;
+  CommitWriter commits_;
+  Ballast ballast_;
+  Parts parts_;
+  // The writer thread's own.
+  bool dead_ = false;
+  int wal_pages_ = 0;  // Not yet checkpointed; set by SQLite's hook.
+  int64_t next_ballast_try_ms_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Group> waiting_;
+  bool stop_ = false;
+  StateCounts counts_;
+  int64_t last_pos_ = 0;
+
+  std::thread thread_;
+};
+
+}  // namespace errand::sqlite

@@ -1,0 +1,54 @@
+// The stores that the contract is held against.
+#include <filesystem>
+#include <stdlib.h>
+
+#include <fmt/format.h>
+
+#include "store/memory/memory_store.h"
+#include "store/sqlite/sqlite_store.h"
+#include "tests/contract/store_contract.h"
+
+namespace errand {
+namespace {
+
+class MemoryHost final : public StoreHost {
+ public:
+  std::unique_ptr<Store> open(Executor& answers) override { return open_memory_store(disk_, answers); }
+
+ private:
+  std::shared_ptr<MemoryDisk> disk_ = make_memory_disk();
+};
+
+class SqliteHost final : public StoreHost {
+ public:
+  SqliteHost() {
+    std::string pattern = testing::TempDir() + "errand-store-XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~SqliteHost() override { std::filesystem::remove_all(folder_); }
+
+  std::unique_ptr<Store> open(Executor& answers) override {
+    Result<std::unique_ptr<Store>> store =
+        open_sqlite_store({.path = folder_ + "/errand.db", .ballast_bytes = 64 * 1024}, answers);
+    if (!store) {
+      ADD_FAILURE() << store.error().message;
+      std::abort();
+    }
+    return std::move(*store);
+  }
+
+ private:
+  std::string folder_;
+};
+
+template <class Host>
+std::unique_ptr<StoreHost> make() {
+  return std::make_unique<Host>();
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
+                         testing::Values(StoreKind{"memory", make<MemoryHost>}, StoreKind{"sqlite", make<SqliteHost>}),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace errand
