@@ -66,8 +66,7 @@ Result<std::string> load_or_make_token(const std::string& data_dir, Random& rand
   if (errno != ENOENT) return unreadable(path);
 
   const std::string token = random_secret(random, token_bytes);
-  const std::string fresh = path + ".new";
-  ::unlink(fresh.c_str());
+  const std::string fresh = path + "." + random_secret(random, 6);  // A name of its own: two starts may be at it.
   const Descriptor made{::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)};
   const std::string line = token + "\n";
   const auto failed = [&]() -> std::unexpected<Error> {
