@@ -330,6 +330,16 @@ TEST_F(CommandDriverTest, ARunThatStartedAndIsGoneIsLostAndNotStartedTwice) {
   EXPECT_EQ(outcome().kind, Kind::lost);
 }
 
+TEST_F(CommandDriverTest, ARunThatIsStoppedBeforeItWasTakenUpIsNotStarted) {
+  auto turn =
+      *driver->open({.task = std::make_shared<Task>(task), .messages = {}, .history = {}, .reattach = true}, ear);
+  turn->stop();
+  pass(0);
+  EXPECT_EQ(outcome().kind, Kind::stopped);
+  EXPECT_EQ(supervisor.alive(), 0);
+  EXPECT_TRUE(supervisor.runs.empty());
+}
+
 TEST_F(CommandDriverTest, ARunThatCannotBeReachedIsLost) {
   supervisor.attach_fails = Error{Code::unavailable, "No supervisor.", {}};
   auto turn = open(true);

@@ -46,7 +46,10 @@ void CommandTurn::tell(std::vector<Report> reports) {
 
 void CommandTurn::spawn() {
   supervisor_.spawn(request_, this, guarded([this](Status started) {
-                      if (!started && !over_) could_not_start(started.error());
+                      if (over_) return;
+                      if (!started) return could_not_start(started.error());
+                      // Asked for before there was anything to stop.
+                      if (stopping_) supervisor_.stop(request_.run);
                     }));
 }
 
@@ -59,7 +62,10 @@ void CommandTurn::attach() {
 void CommandTurn::could_not_attach(const Error& error) {
   // The folder is made before the fork: where there is none, nothing was ever started. A run whose output is known did
   // start, whatever became of its folder, and is not started twice.
-  if (error.code == Code::not_found && reports_.mark().next == 0) return spawn();
+  if (error.code == Code::not_found && reports_.mark().next == 0) {
+    if (stopping_) return finish({}, {Outcome::Kind::stopped, {}, {}, {}, {}});
+    return spawn();
+  }
   // What cannot be heard may not go on unheard.
   supervisor_.forget(this);
   supervisor_.stop(request_.run);
@@ -79,7 +85,9 @@ Status CommandTurn::send(const Message&) {
 }
 
 void CommandTurn::stop() {
-  if (!over_ && !end_) supervisor_.stop(request_.run);
+  if (over_ || end_) return;
+  stopping_ = true;
+  supervisor_.stop(request_.run);
 }
 
 void CommandTurn::probe() {

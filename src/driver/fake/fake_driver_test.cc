@@ -91,12 +91,12 @@ TEST_F(FakeDriverTest, WhatNeedsNoTimeIsOneReportAndTheEndInsideOpen) {
 }
 
 TEST_F(FakeDriverTest, AStreamComesInChunksThatSplitNoCharacter) {
-  ASSERT_TRUE(open(Script().stream("äöü€", 3, 10)));
+  ASSERT_TRUE(open(Script().stream("äöü€", 3, 10).stream("€é", 1, 10)));
   pass(1'000);
   std::vector<std::string> chunks;
   for (const auto& text : ear.all<report::Text>()) chunks.push_back(text.text);
-  EXPECT_EQ(chunks, (std::vector<std::string>{"ä", "ö", "ü", "€"}));
-  EXPECT_EQ(ear.outcomes.at(0).result, "äöü€");
+  EXPECT_EQ(chunks, (std::vector<std::string>{"ä", "ö", "ü", "€", "€", "é"}));
+  EXPECT_EQ(ear.outcomes.at(0).result, "€é");
 }
 
 TEST_F(FakeDriverTest, TheResultIsWhatWasSaidLast) {
@@ -135,6 +135,17 @@ TEST_F(FakeDriverTest, AMessageDuringALongStepIsTakenBetweenTwoRounds) {
   std::vector<int> parts;
   for (const auto& text : ear.all<report::Text>()) parts.push_back(text.part);
   EXPECT_EQ(parts, (std::vector<int>{0, 1, 2, 2, 3}));
+}
+
+TEST_F(FakeDriverTest, AMessageAfterTheLastRoundLeavesNoGapInTheParts) {
+  ASSERT_TRUE(open(Script().repeat("tick ", 2, 100).say("done")));
+  pass(150);
+  ASSERT_TRUE(turn->send(message("msg_2", "now")));
+  pass(1'000);
+  EXPECT_EQ(ear.said(), "tick tick You said: now\ndone");
+  std::vector<int> parts;
+  for (const auto& text : ear.all<report::Text>()) parts.push_back(text.part);
+  EXPECT_EQ(parts, (std::vector<int>{0, 0, 1, 2}));
 }
 
 TEST_F(FakeDriverTest, AFloodLeavesRoomForOthers) {

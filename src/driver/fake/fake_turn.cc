@@ -80,7 +80,7 @@ FakeTurn::Pause FakeTurn::run(const step::Say& say) {
   const std::string_view rest =
       std::string_view(text).substr(std::min<size_t>(text.size(), static_cast<size_t>(place_.sub)));
   size_t size = say.chunk == 0 ? rest.size() : utf8_prefix(rest, say.chunk);
-  if (size == 0) size = rest.size();  // A chunk smaller than one character.
+  if (size == 0) size = first_characters(rest, 1).size();  // A chunk is one character at least.
   if (size > 0) batch_.emplace_back(report::Text{place_.part, say.reasoning, std::string(rest.substr(0, size))});
   place_.sub += static_cast<int64_t>(size);
   if (size < rest.size()) return say.every_ms > 0 ? after(say.every_ms) : none();
@@ -201,8 +201,9 @@ FakeTurn::Pause FakeTurn::run(const step::Finish& finish) {
 bool FakeTurn::at_boundary() const {
   if (messages_.empty()) return false;
   if (place_.sub == 0) return !waited_;
-  return place_.step < std::ssize(script_.steps()) &&
-         std::holds_alternative<step::Repeat>(script_.steps()[static_cast<size_t>(place_.step)]);
+  if (place_.step >= std::ssize(script_.steps())) return false;
+  const auto* repeat = std::get_if<step::Repeat>(&script_.steps()[static_cast<size_t>(place_.step)]);
+  return repeat && place_.sub < repeat->count;
 }
 
 void FakeTurn::take_messages() {
