@@ -36,13 +36,14 @@ void EngineImpl::batch(BatchId id, Reply<BatchCounts> reply) {
 }
 
 void EngineImpl::wait_batch(BatchId id, Until until, Millis block_ms, Reply<BatchCounts> reply) {
+  // A batch that is not blocked for is only read.
+  if (block_ms <= 0) return this->batch(std::move(id), std::move(reply));
   with_batch(id, [this, id, until, block_ms, reply = std::move(reply)]() mutable {
     Batch& batch = batches_[id];
     if (batch.counts.total() == 0) {
       batches_.erase(id);
-      return reply(no_batch(id));
+      return answer_later(std::move(reply), no_batch(id));
     }
-    if (block_ms <= 0) return reply(batch.counts);
     batch.waiters.push_back({until, std::move(reply), 0});
     // The timer finds its waiter by the key that it has itself.
     const auto key = std::make_shared<Timers::Key>(0);
@@ -59,7 +60,10 @@ void EngineImpl::wait_batch(BatchId id, Until until, Millis block_ms, Reply<Batc
     });
     batch.waiters.back().timer = *key;
     schedule();
-    check_batch_waiters(id);
+    // Its tasks may be at rest already.
+    parts_.loop.post([this, alive = std::weak_ptr(alive_), id] {
+      if (!alive.expired()) check_batch_waiters(id);
+    });
   });
 }
 

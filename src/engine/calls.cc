@@ -10,17 +10,17 @@ void EngineImpl::get(TaskId id, Reply<TaskView> reply) {
 }
 
 void EngineImpl::cancel(TaskId id, std::string by, Reply<TaskView> reply) {
-  if (draining_ || overloaded()) return reply(busy_error());
+  if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
   submit(id, {.input = input::Cancel{std::move(by)}, .reply = as_view(std::move(reply))});
 }
 
 void EngineImpl::answer(TaskId id, input::Answered answer, Reply<TaskView> reply) {
-  if (draining_ || overloaded()) return reply(busy_error());
+  if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
   submit(id, {.input = std::move(answer), .reply = as_view(std::move(reply))});
 }
 
 void EngineImpl::retry(TaskId id, std::optional<NewMessage> message, Reply<TaskView> reply) {
-  if (draining_ || overloaded()) return reply(busy_error());
+  if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
   get(id, [this, id, message = std::move(message), reply = std::move(reply)](Result<TaskView> found) mutable {
     if (!found) return reply(std::unexpected(found.error()));
     const Task& task = found->task;
@@ -38,7 +38,7 @@ void EngineImpl::retry(TaskId id, std::optional<NewMessage> message, Reply<TaskV
 }
 
 void EngineImpl::message(TaskId id, NewMessage message, Reply<MessageTaken> reply) {
-  if (draining_ || overloaded()) return reply(busy_error());
+  if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
   get(id, [this, id, message = std::move(message), reply = std::move(reply)](Result<TaskView> found) mutable {
     if (!found) return reply(std::unexpected(found.error()));
     const Task& task = found->task;
@@ -84,8 +84,10 @@ void EngineImpl::result(TaskId id, Millis block_ms, Reply<ResultView> reply) {
       if (found->task.retrieved_at) return reply(ResultView{std::move(*found), false});
       // The first reading is marked, and the mark is stored before the answer.
       Action action{.input = input::Retrieved{}};
-      action.reply = [this, reply = std::move(reply)](Result<Task> after) mutable {
+      action.reply = [this, id, reply = std::move(reply)](Result<Task> after) mutable {
         if (!after) return reply(std::unexpected(after.error()));
+        // It was resumed and came to rest again meanwhile: this result is another one, and not marked yet.
+        if (!at_work(after->state) && !after->retrieved_at) return result(id, 0, std::move(reply));
         reply(ResultView{view(*after), false});
       };
       return submit(id, std::move(action));
@@ -105,10 +107,9 @@ void EngineImpl::result(TaskId id, Millis block_ms, Reply<ResultView> reply) {
           waiting_for_task_.erase(it);
           break;
         }
-      get(id, [reply = std::move(node.mapped().reply)](Result<TaskView> now) mutable {
-        if (!now) return reply(std::unexpected(now.error()));
-        const bool still = at_work(now->task.state);
-        reply(ResultView{std::move(*now), still});
+      result(id, 0, [reply = std::move(node.mapped().reply)](Result<ResultView> now) mutable {
+        if (now) now->timed_out = at_work(now->view.task.state);
+        reply(std::move(now));
       });
     });
     result_waiters_.emplace(key, std::move(waiter));

@@ -173,6 +173,13 @@ class EngineImpl final : public Engine {
       });
     });
   }
+  // A call is answered later, never inside it: also where there is nothing to wait for.
+  template <class T>
+  void answer_later(Reply<T> reply, std::unexpected<Error> error) {
+    parts_.loop.post([alive = std::weak_ptr(alive_), reply = std::move(reply), error = std::move(error)]() mutable {
+      if (!alive.expired()) reply(std::move(error));
+    });
+  }
   TaskView view(const Task& task) const { return {task, moment(task)}; }
   Reply<Task> as_view(Reply<TaskView> reply);
 
@@ -211,6 +218,7 @@ class EngineImpl final : public Engine {
   void with_batch(const BatchId& id, std::move_only_function<void()> then);
 
   // --- sessions.cc
+  void end_session_on(SessionId id, int64_t removed_before, Reply<int64_t> reply);
   void wake_notice_waiters(const SessionId& id);
   void read_notices(SessionId id, int64_t after, int limit, Reply<std::vector<Notice>> reply);
   void take_notices(std::vector<Notice> notices, Reply<void> reply);

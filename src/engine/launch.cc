@@ -78,7 +78,7 @@ Message EngineImpl::user_message(const SessionId& session, int turn, const NewMe
 }
 
 void EngineImpl::launch(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply) {
-  if (draining_ || overloaded()) return reply(busy_error());
+  if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
   if (key.empty()) return launch_now(std::move(launch), {}, {}, std::move(reply));
 
   const auto mismatch = [] {
@@ -87,7 +87,7 @@ void EngineImpl::launch(Launch launch, std::string key, std::string fingerprint,
   };
   // The same request is under way: both get the one task.
   if (const auto known = keys_.find(key); known != keys_.end()) {
-    if (known->second.fingerprint != fingerprint) return reply(mismatch());
+    if (known->second.fingerprint != fingerprint) return answer_later(std::move(reply), mismatch());
     known->second.repeats.push_back(std::move(reply));
     return;
   }
@@ -123,7 +123,8 @@ void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerpr
       for (Reply<TaskView>& repeat : node.mapped().repeats) repeat(result);
     reply(std::move(result));
   };
-  if (Status complete = complete_launch(launch); !complete) return answer(std::unexpected(complete.error()));
+  if (Status complete = complete_launch(launch); !complete)
+    return answer_later(std::move(answer), std::unexpected(complete.error()));
   if (launch.batch_id.value == "new") {
     launch.batch_id = ids_.batch();
     batches_.try_emplace(launch.batch_id);

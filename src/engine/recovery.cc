@@ -3,6 +3,26 @@
 #include "engine/engine_impl.h"
 
 namespace errand {
+namespace {
+
+constexpr int message_page = 50;
+
+// The agent's message that is still open: its newest one, though users may have written behind it.
+Result<std::optional<Message>> open_message(Store& store, const SessionId& session) {
+  for (int64_t before = INT64_MAX;;) {
+    Result<MessagePage> page = store.messages(session, 0, before, message_page);
+    if (!page) return std::unexpected(page.error());
+    for (auto message = page->messages.rbegin(); message != page->messages.rend(); ++message) {
+      if (message->role != Role::assistant) continue;
+      if (message->completed_at) return std::nullopt;
+      return std::move(*message);
+    }
+    if (!page->more || page->messages.empty()) return std::nullopt;
+    before = page->messages.front().seq;
+  }
+}
+
+}  // namespace
 
 struct EngineImpl::Recovered {
   struct Working {
@@ -29,15 +49,17 @@ void EngineImpl::recover(Reply<void> reply) {
         if (!working) return std::unexpected(working.error());
         for (Task& task : *working) {
           Recovered::Working entry{.task = std::move(task)};
-          if (Result<Session> session = store.session(entry.task.session_id))
-            entry.last_message = session->last_message;
-          // The newest message, put together from its events where it is still open.
-          Result<MessagePage> last = store.messages(entry.task.session_id, 0, INT64_MAX, 1);
-          if (last && !last->messages.empty() && last->messages.back().role == Role::assistant &&
-              !last->messages.back().completed_at)
-            entry.open = std::move(last->messages.back());
-          for (const WaitingMessage& waiting : entry.task.waiting)
-            if (Result<Message> message = store.message(waiting.id)) entry.messages.push_back(std::move(*message));
+          Result<Session> session = store.session(entry.task.session_id);
+          if (!session) return std::unexpected(session.error());
+          entry.last_message = session->last_message;
+          Result<std::optional<Message>> open = open_message(store, entry.task.session_id);
+          if (!open) return std::unexpected(open.error());
+          entry.open = std::move(*open);
+          for (const WaitingMessage& waiting : entry.task.waiting) {
+            Result<Message> message = store.message(waiting.id);
+            if (!message) return std::unexpected(message.error());
+            entry.messages.push_back(std::move(*message));
+          }
           if (entry.task.launch.batch_id) batches.insert(entry.task.launch.batch_id);
           recovered.working.push_back(std::move(entry));
         }
@@ -46,9 +68,14 @@ void EngineImpl::recover(Reply<void> reply) {
         recovered.queued = std::move(*queued);
         for (const QueuedTask& task : recovered.queued)
           if (task.batch_id) batches.insert(task.batch_id);
-        for (const BatchId& id : batches)
-          if (Result<BatchCounts> counts = store.batch_counts(id)) recovered.batches.emplace_back(id, *counts);
-        if (Result<Time> next = store.next_expiry()) recovered.next_expiry = *next;
+        for (const BatchId& id : batches) {
+          Result<BatchCounts> counts = store.batch_counts(id);
+          if (!counts) return std::unexpected(counts.error());
+          recovered.batches.emplace_back(id, *counts);
+        }
+        Result<Time> next = store.next_expiry();
+        if (!next) return std::unexpected(next.error());
+        recovered.next_expiry = *next;
         return recovered;
       },
       [this](Result<Recovered> recovered) {

@@ -9,7 +9,7 @@ constexpr Millis retention_retry_ms = 60'000;
 }  // namespace
 
 void EngineImpl::remove(TaskId id, Gone why, Reply<void> reply) {
-  if (draining_ || overloaded()) return reply(busy_error());
+  if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
   remove_tree(std::move(id), why, false, std::move(reply));
 }
 
@@ -23,7 +23,8 @@ void EngineImpl::remove_tree(TaskId id, Gone why, bool only_at_rest, Reply<void>
       },
       [this, id, why, only_at_rest, reply = std::move(reply)](Result<std::vector<TaskId>> children) mutable {
         if (!children) return reply(std::unexpected(children.error()));
-        auto self = [this, id, why, only_at_rest, reply = std::move(reply)](Result<int64_t>) mutable {
+        auto self = [this, id, why, only_at_rest, reply = std::move(reply)](Result<int64_t> gone_before) mutable {
+          if (!gone_before) return reply(std::unexpected(gone_before.error()));
           Action action{.input = input::Remove{only_at_rest}};
           action.gone = why;
           action.reply = [reply = std::move(reply)](Result<Task> gone) mutable {
@@ -39,24 +40,30 @@ void EngineImpl::remove_tree(TaskId id, Gone why, bool only_at_rest, Reply<void>
       });
 }
 
-// Answers how many were removed.
+// Answers how many were removed; or why one could not be, though it is there (and, for `only_at_rest`, is at rest).
 void EngineImpl::remove_each(std::vector<TaskId> ids, Gone why, bool only_at_rest, Reply<int64_t> reply) {
   struct Count {
     size_t left = 0;
-    int64_t removed = 0;
+    Result<int64_t> removed = 0;
     Reply<int64_t> reply;
   };
   if (ids.empty()) return reply(0);
   auto count = std::make_shared<Count>(ids.size(), 0, std::move(reply));
   for (TaskId& id : ids)
-    remove_tree(std::move(id), why, only_at_rest, [count](Result<void> done) {
-      if (done) ++count->removed;
-      if (--count->left == 0) count->reply(count->removed);
+    remove_tree(std::move(id), why, only_at_rest, [count, only_at_rest](Result<void> done) {
+      if (done && count->removed) {
+        ++*count->removed;
+      } else if (!done) {
+        const Code code = done.error().code;
+        const bool none_of_ours = code == Code::not_found || (only_at_rest && code == Code::conflict);
+        if (!none_of_ours) count->removed = std::unexpected(done.error());
+      }
+      if (--count->left == 0) count->reply(std::move(count->removed));
     });
 }
 
 void EngineImpl::clear(Scope scope, Reply<Cleared> reply) {
-  if (draining_ || overloaded()) return reply(busy_error());
+  if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
   if (scope.task) {
     return remove_tree(*scope.task, Gone::cleared, true, [reply = std::move(reply)](Result<void> done) mutable {
       if (!done && done.error().code != Code::conflict) return reply(std::unexpected(done.error()));
@@ -156,8 +163,8 @@ void EngineImpl::retention_due() {
           if (next_expiry_ && next_expiry_ <= wall()) next_expiry_ = wall() + retention_retry_ms;
           return arm_retention();
         }
-        remove_each(std::move(found->ids), Gone::expired, true, [this](Result<int64_t>) {
-          next_expiry_ = wall();
+        remove_each(std::move(found->ids), Gone::expired, true, [this](Result<int64_t> removed) {
+          next_expiry_ = removed ? wall() : wall() + retention_retry_ms;
           arm_retention();
         });
       });

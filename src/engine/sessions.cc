@@ -11,7 +11,7 @@ constexpr int notices_page = 500;
 }
 
 void EngineImpl::open_session(Session session, Reply<Session> reply) {
-  if (draining_ || overloaded()) return reply(busy_error());
+  if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
   if (session.id.empty()) session.id = ids_.session();
   if (session.origin.empty()) session.origin = "rest";
   session.created_at = wall();
@@ -27,7 +27,13 @@ void EngineImpl::open_session(Session session, Reply<Session> reply) {
 }
 
 void EngineImpl::end_session(SessionId id, Reply<int64_t> reply) {
-  if (draining_ || overloaded()) return reply(busy_error());
+  if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
+  end_session_on(std::move(id), 0, std::move(reply));
+}
+
+// Its tasks go first, also those that are launched meanwhile; where one cannot go the session stays, and the call can
+// be repeated.
+void EngineImpl::end_session_on(SessionId id, int64_t removed_before, Reply<int64_t> reply) {
   struct Found {
     Session session;
     std::vector<TaskId> tasks;
@@ -40,24 +46,26 @@ void EngineImpl::end_session(SessionId id, Reply<int64_t> reply) {
         if (!tasks) return std::unexpected(tasks.error());
         return Found{std::move(*session), std::move(*tasks)};
       },
-      [this, id, reply = std::move(reply)](Result<Found> found) mutable {
+      [this, id, removed_before, reply = std::move(reply)](Result<Found> found) mutable {
         if (!found) return reply(std::unexpected(found.error()));
         if (found->session.task_id)
           return reply(fail(Code::conflict, fmt::format("This is the conversation of {}; delete the task to end it.",
                                                         found->session.task_id.value)));
-        remove_each(std::move(found->tasks), Gone::session_ended, false,
-                    [this, id, reply = std::move(reply)](Result<int64_t> removed) mutable {
-                      if (!removed) return reply(std::move(removed));
-                      known_parents_.erase(id);
-                      Prepared prepared;
-                      prepared.commit.now = wall();
-                      prepared.commit.remove_session = id;
-                      prepared.done = [removed, reply = std::move(reply)](Result<Committed> stored) mutable {
-                        if (!stored) return reply(std::unexpected(stored.error()));
-                        reply(std::move(removed));
-                      };
-                      stage(std::move(prepared));
-                    });
+        if (!found->tasks.empty())
+          return remove_each(std::move(found->tasks), Gone::session_ended, false,
+                             [this, id, removed_before, reply = std::move(reply)](Result<int64_t> removed) mutable {
+                               if (!removed) return reply(std::move(removed));
+                               end_session_on(id, removed_before + *removed, std::move(reply));
+                             });
+        known_parents_.erase(id);
+        Prepared prepared;
+        prepared.commit.now = wall();
+        prepared.commit.remove_session = id;
+        prepared.done = [removed_before, reply = std::move(reply)](Result<Committed> stored) mutable {
+          if (!stored) return reply(std::unexpected(stored.error()));
+          reply(removed_before);
+        };
+        stage(std::move(prepared));
       });
 }
 
@@ -150,7 +158,7 @@ void EngineImpl::take_notices(std::vector<Notice> notices, Reply<void> reply) {
 }
 
 void EngineImpl::take_notice(SessionId session, NoticeId id, Reply<Notice> reply) {
-  if (draining_ || overloaded()) return reply(busy_error());
+  if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
   read([id](Store& store) { return store.notice(id); },
        [this, session, id, reply = std::move(reply)](Result<Notice> notice) mutable {
          if (!notice) return reply(std::move(notice));

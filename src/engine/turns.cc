@@ -105,6 +105,10 @@ void EngineImpl::open_now(const LivePtr& live, bool reattach, std::vector<Messag
     live->sink->ended(std::move(outcome));
     return;
   }
+  if (!live->sink) {  // It ended inside open(): its sink is buried already, and so is the turn.
+    dead_turns_.push_back(std::move(*turn));
+    return;
+  }
   live->turn = std::move(*turn);
   arm_deadlines(live);
   if (unwanted) stop_turn(live);
@@ -118,6 +122,8 @@ void EngineImpl::stop_turn(const LivePtr& live) {
       live->stop_timer = 0;
       if (!live->turn || live->sink->run() != run) return;
       log_warning("engine", "the driver of " + live->id.value + " did not answer a stop; its turn is dropped");
+      live->sink->mute();
+      live->turn.reset();  // At once: nothing of it may be left when somebody is told that it ended.
       bury(*live);
       end_without_turn(live, run);
     });
