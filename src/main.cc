@@ -1,0 +1,335 @@
+// Builds the real objects and connects them. The only file that names concrete classes.
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/json_out.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/thread_pool.h"
+#include "base/version.h"
+#include "cli/cli.h"
+#include "cli/serve.h"
+#include "cli/settings.h"
+#include "driver/command/command_driver.h"
+#include "driver/fake/demo.h"
+#include "driver/timers.h"
+#include "engine/engine.h"
+#include "net/auth.h"
+#include "net/loop.h"
+#include "net/routes/routes.h"
+#include "net/server.h"
+#include "net/sse.h"
+#include "net/token.h"
+#include "process/client.h"
+#include "process/supervisor.h"
+#include "store/sqlite/sqlite_store.h"
+
+namespace errand {
+namespace {
+
+constexpr int reader_threads = 2;
+
+std::map<std::string, std::string> environment_map() {
+  std::map<std::string, std::string> out;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const size_t equals = text.find('=');
+    if (equals != std::string_view::npos) out.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return out;
+}
+
+std::vector<std::string> environment_list() {
+  std::vector<std::string> out;
+  for (char** entry = environ; *entry != nullptr; ++entry) out.emplace_back(*entry);
+  return out;
+}
+
+struct Address {
+  std::string host;
+  int port = 0;
+};
+
+// "127.0.0.1:4747", "[::1]:0", "localhost:80".
+Result<Address> parse_address(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  Address address;
+  if (colon != std::string_view::npos) {
+    const std::string_view port = text.substr(colon + 1);
+    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
+    std::string_view host = text.substr(0, colon);
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    address.host = host;
+    if (error == std::errc() && end == port.data() + port.size() && !address.host.empty() && address.port >= 0 &&
+        address.port <= 65'535)
+      return address;
+  }
+  return fail(Code::invalid_argument,
+              fmt::format("\"{}\" is no address to listen on; write it as 127.0.0.1:4747.", text));
+}
+
+// Nobody else reads what we write, a crash leaves no memory image, and there are as many descriptors as we may have.
+void harden_process() {
+  umask(077);
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+}
+
+Status make_data_dir(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error)
+    return fail(Code::unavailable, fmt::format("The data folder {} cannot be made: {}.", path, error.message()));
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
+    return fail(Code::unavailable, fmt::format("The data folder {} is not a folder.", path));
+  if (info.st_uid != geteuid())
+    return fail(Code::forbidden, fmt::format("The data folder {} belongs to another user.", path));
+  if ((info.st_mode & 077) != 0 && chmod(path.c_str(), 0700) != 0)
+    return fail(Code::forbidden, fmt::format("Others may read the data folder {}; chmod it to 700.", path));
+  return {};
+}
+
+// Written whole or not at all: clients read it at any time.
+Status write_server_file(const std::string& data_dir, const std::string& url) {
+  std::string text;
+  JsonOut(text).object().field("pid", static_cast<int64_t>(getpid())).field("url", url).field("version", version).end();
+  text.push_back('\n');
+  const std::string path = data_dir + "/server.json";
+  const std::string temporary = path + ".tmp";
+  std::FILE* const file = std::fopen(temporary.c_str(), "we");
+  const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool closed = file != nullptr && std::fclose(file) == 0;
+  if (!written || !closed || std::rename(temporary.c_str(), path.c_str()) != 0)
+    return fail(Code::unavailable, fmt::format("{} cannot be written: {}.", path, std::strerror(errno)));
+  return {};
+}
+
+EngineSettings engine_settings(const cli::Settings& settings) {
+  EngineSettings out;
+  out.max_concurrent = static_cast<int>(settings.max_concurrent);
+  for (const auto& [name, limit] : settings.max_per_agent) out.max_per_agent[name] = static_cast<int>(limit);
+  for (const auto& [name, limit] : settings.max_per_model) out.max_per_model[name] = static_cast<int>(limit);
+  out.allow_over_limit = settings.allow_over_limit;
+  out.command_timeout_ms = settings.command_timeout_s * 1'000;
+  out.idle_timeout_ms = settings.idle_timeout_s * 1'000;
+  out.retention_ms = settings.retention_s * 1'000;
+  out.output_limit = settings.output_limit_bytes;
+  const char* const home = std::getenv("HOME");
+  out.default_work_dir = home != nullptr && *home != '\0' ? home : "/";
+  return out;
+}
+
+std::vector<Agent> found_agents() {
+  return {{.id = "command", .name = "command", .driver = "command", .description = "Runs a command, without an agent."},
+          {.id = "demo",
+           .name = "demo",
+           .driver = "demo",
+           .description = "A demonstration: needs no model and shows every kind of event. Ask it for help."}};
+}
+
+// The server, from its parts. Members are destroyed in reverse order: what refers to others comes after them.
+class Application {
+ public:
+  Application(std::string data_dir, cli::Settings settings)
+      : data_dir_(std::move(data_dir)), settings_(std::move(settings)) {}
+
+  Status open() {
+    Result<Address> address = parse_address(settings_.listen);
+    if (!address) return std::unexpected(address.error());
+    address_ = *address;
+    if (!settings_.store.empty())
+      return fail(Code::unsupported,
+                  "This build keeps its tasks in SQLite alone; leave out --store (PostgreSQL comes with a later one).");
+    Result<std::unique_ptr<Store>> store = open_sqlite_store({.path = data_dir_ + "/errand.db"}, *loop_);
+    if (!store) return std::unexpected(store.error());
+    store_ = std::move(*store);
+    log_info("server", store_->describe());
+    Result<std::string> token = net::load_or_make_token(data_dir_, random_);
+    if (!token) return std::unexpected(token.error());
+    auth_ = std::make_unique<net::Auth>(net::AuthSettings{.token = *token,
+                                                          .hosts = settings_.allow_hosts,
+                                                          .behind_proxy = settings_.behind_proxy,
+                                                          .ended_sessions = data_dir_ + "/ended-sessions"},
+                                        clock_, random_);
+    std::error_code error;
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
+    auto supervisor = process::connect_supervisor({.data_dir = data_dir_, .self = self}, *loop_);
+    if (!supervisor) return std::unexpected(supervisor.error());
+    supervisor_ = std::move(*supervisor);
+
+    engine_settings_ = engine_settings(settings_);
+    command_ = command::make_command_driver({.data_dir = data_dir_,
+                                             .environment = environment_list(),
+                                             .default_timeout_ms = engine_settings_.command_timeout_ms,
+                                             .output_limit = engine_settings_.output_limit},
+                                            {*supervisor_, timers_, readers_});
+    demo_ = fake::make_demo_driver(timers_);
+    engine_ = make_engine({.store = *store_,
+                           .loop = *loop_,
+                           .readers = readers_,
+                           .clock = clock_,
+                           .random = random_,
+                           .drivers = {{"command", command_.get()}, {"demo", demo_.get()}},
+                           .agents = found_agents(),
+                           .wake_at = [this](Time at) { engine_timer_->set(at, [this] { tick_engine(); }); }},
+                          engine_settings_);
+    timers_.on_earlier([this](Time at) { driver_timer_->set(at, [this] { run_driver_timers(); }); });
+    make_server();
+    return {};
+  }
+
+  // Until it is told to stop. Returns the exit code.
+  int run() {
+    loop_->on_signal({SIGTERM, SIGINT}, [this](int) { stop(); });
+    loop_->post([this] {
+      engine_->recover([this](Result<void> recovered) {
+        Status ready = recovered;
+        if (ready) ready = listen();
+        if (ready) return;
+        log_error("server", ready.error().message);
+        exit_code_ = 1;
+        loop_->stop();
+      });
+    });
+    loop_->run();
+    if (listening_) {
+      unlink((data_dir_ + "/server.json").c_str());
+      unlink((data_dir_ + "/errand.sock").c_str());
+    }
+    readers_.stop();
+    return exit_code_;
+  }
+
+ private:
+  void make_server() {
+    routes_ = std::make_unique<net::Routes>(net::RouteParts{
+        .engine = *engine_,
+        .store = *store_,
+        .loop = *loop_,
+        .readers = readers_,
+        .clock = clock_,
+        .heartbeats = heartbeats_,
+        .version = std::string(version),
+        .authenticated = [this](const net::Request& request) { return auth_->is_owner(request); },
+        .stats = [this] { return server_->stats(); },
+        .login = [this](const net::ExchangePtr& exchange) { return auth_->handle(exchange); },
+        .page = {},
+    });
+    server_ = net::make_server(*loop_, {}, auth_->head_check(),
+                               [this](net::ExchangePtr exchange) { routes_->handle(std::move(exchange)); });
+  }
+
+  Status listen() {
+    const bool tls = !settings_.tls_cert.empty();
+    const auto exposure = settings_.behind_proxy ? net::Exposure::behind_proxy : net::Exposure::loopback_only;
+    Result<int> port = tls ? server_->listen_tls(address_.host, address_.port, {settings_.tls_cert, settings_.tls_key})
+                           : server_->listen(address_.host, address_.port, exposure);
+    if (!port) return std::unexpected(port.error());
+    auth_->add_port(*port);
+    if (Status unix_socket = server_->listen_unix(data_dir_ + "/errand.sock"); !unix_socket) return unix_socket;
+    const bool v6 = address_.host.find(':') != std::string::npos;
+    const std::string url =
+        fmt::format("{}://{}{}{}:{}", tls ? "https" : "http", v6 ? "[" : "", address_.host, v6 ? "]" : "", *port);
+    if (Status written = write_server_file(data_dir_, url); !written) return written;
+    listening_ = true;
+    // The one line that programs wait for.
+    fmt::print("errand {} is ready at {}\n", version, url);
+    std::fflush(stdout);
+    return {};
+  }
+
+  // SIGTERM: takes no more work, commits, leaves children to the supervisor, and goes. A second one goes at once.
+  void stop() {
+    if (std::exchange(stopping_, true)) {
+      loop_->stop();
+      return;
+    }
+    log_info("server", "stopping; what runs goes on under the supervisor");
+    give_up_->set(clock_.steady() + 5'000, [this] { loop_->stop(); });
+    engine_->drain([this](Result<void>) { server_->stop(net::farewell(clock_.wall()), [this] { loop_->stop(); }); });
+  }
+
+  void tick_engine() {
+    const Time next = engine_->tick();
+    if (next) engine_timer_->set(next, [this] { tick_engine(); });
+  }
+  void run_driver_timers() {
+    timers_.run_due();
+    const Time next = timers_.next_due();
+    if (next) driver_timer_->set(next, [this] { run_driver_timers(); });
+  }
+  const std::string data_dir_;
+  const cli::Settings settings_;
+  Address address_;
+  EngineSettings engine_settings_;
+  int exit_code_ = 0;
+  bool listening_ = false;
+  bool stopping_ = false;
+
+  SystemClock clock_;
+  SystemRandom random_;
+  std::unique_ptr<net::Loop> loop_ = net::Loop::make();
+  std::unique_ptr<net::Timer> engine_timer_ = loop_->timer(), driver_timer_ = loop_->timer(), give_up_ = loop_->timer();
+  net::Heartbeats heartbeats_{*loop_};
+  ThreadPool readers_{reader_threads};
+  TimerQueue timers_{clock_};
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<net::Auth> auth_;
+  std::unique_ptr<process::SupervisorClient> supervisor_;
+  std::unique_ptr<Driver> command_;
+  std::unique_ptr<fake::FakeDriver> demo_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<net::Routes> routes_;
+  std::unique_ptr<net::Server> server_;
+};
+
+int failed(const Error& error) {
+  fmt::print(stderr, "errand: {}\n", error.message);
+  return 1;
+}
+
+}  // namespace
+
+namespace cli {
+
+int serve(const ServeArgs& args) {
+  harden_process();
+  Result<Settings> settings = read_settings(args, environment_map());
+  if (!settings) return failed(settings.error());
+  if (settings->log_level == "debug") set_log_level(LogLevel::debug);
+  if (settings->log_level == "warning") set_log_level(LogLevel::warning);
+  if (settings->log_level == "error") set_log_level(LogLevel::error);
+  if (Status made = make_data_dir(args.data_dir); !made) return failed(made.error());
+  Application application(args.data_dir, std::move(*settings));
+  if (Status opened = application.open(); !opened) return failed(opened.error());
+  return application.run();
+}
+
+int supervisor(const SupervisorArgs& args) {
+  harden_process();
+  return process::run_supervisor({.data_dir = args.data_dir});
+}
+
+}  // namespace cli
+}  // namespace errand
+
+int main(int argc, char** argv) { return errand::cli::main(argc, argv); }
