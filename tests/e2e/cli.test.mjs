@@ -25,7 +25,7 @@ describe('Verbs', () => {
     assert.ok(result.err.trim().length > 0, 'it says why, on standard error');
     return result;
   }
-  const id_of = (result) => /task_[0-9a-z]{26}/.exec(result.out)[0];
+  const id_of = (result) => /task_[0-9a-z]{26}/.exec(result.out + result.err)[0];
 
   test('run prints the id and returns; --wait exits as the command did; --follow shows its output', async () => {
     const plain = await ok(['run', '--', 'sh', '-c', 'sleep 0.2; echo hi']);

@@ -49,6 +49,12 @@ std::string details(const process::RunEnd& end, const Tails& tails) {
   return out;
 }
 
+// The supervisor's words as the end of a sentence of ours.
+std::string clause(std::string_view text) {
+  if (text.ends_with('.')) text.remove_suffix(1);
+  return to_utf8(text);
+}
+
 TaskError make_error(const process::RunEnd& end, const Tails& tails, Millis timeout_ms) {
   const auto error = [&](const char* code, std::string message) {
     return TaskError{code, std::move(message), details(end, tails)};
@@ -61,9 +67,9 @@ TaskError make_error(const process::RunEnd& end, const Tails& tails, Millis time
                    fmt::format("The command did not end within {} and was ended; set timeout_s to give it longer.",
                                timeout_ms > 0 ? format_duration(timeout_ms) : "its time limit"));
     case How::limit:
-      return error("limit", fmt::format("The command went over a limit and was ended: {}.", to_utf8(end.text)));
+      return error("limit", fmt::format("The command went over a limit and was ended: {}.", clause(end.text)));
     case How::spawn_failed:
-      return error("spawn_failed", fmt::format("The command could not be started: {}.", to_utf8(end.text)));
+      return error("spawn_failed", fmt::format("The command could not be started: {}.", clause(end.text)));
     case How::exited:
     case How::stopped:
     case How::lost:

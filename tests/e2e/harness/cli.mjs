@@ -9,7 +9,7 @@ export function errand(server, words, { input, env = {}, within = 30_000, signal
   return new Promise((resolve, reject) => {
     const child = spawn(binary, words, {
       cwd: cwd ?? server.folder,
-      env: { ...server.env, ERRAND_DATA_DIR: server.data_dir, ...env },
+      env: { ...server.env, ERRAND_DATA_DIR: server.data_dir, ERRAND_LISTEN: '127.0.0.1:0', ...env },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
     let out = '';

@@ -21,7 +21,7 @@ export function request({ port, method = 'GET', path, headers = {}, body, agent,
         if (!reply.complete) return reject(new Error('the reply was cut'));
         const text = Buffer.concat(chunks).toString('utf8');
         let json;
-        if (/json/.test(reply.headers['content-type'] ?? '')) {
+        if (/^application\/(problem\+)?json\b/.test(reply.headers['content-type'] ?? '')) {
           try {
             json = JSON.parse(text);
           } catch (error) {
