@@ -367,6 +367,16 @@ TEST_F(CommandDriverTest, OutputAndEndOfTheTimeWithoutAServerAreTakenUp) {
   EXPECT_TRUE(std::ranges::find(supervisor.calls, "stop " + run) == supervisor.calls.end());
 }
 
+TEST_F(CommandDriverTest, OutputThatWaitsToBeReportedIsNotReportedAfterDetach) {
+  auto turn = open();
+  supervisor.print(run, Stream::out, "reported");
+  supervisor.print(run, Stream::out, "waits");
+  turn->detach();
+  pass(1'000);
+  EXPECT_EQ(ear.text(), "reported");
+  EXPECT_EQ(timers.size(), 0u);
+}
+
 // --- signs of life (R4.2)
 
 TEST_F(CommandDriverTest, AProbeCountsOnlyWhereWorkWasDone) {
