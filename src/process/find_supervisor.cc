@@ -23,6 +23,14 @@ constexpr Millis look_again_ms = 3;
 
 void pause_ms(Millis span) { ::poll(nullptr, 0, static_cast<int>(span)); }
 
+// It is started in another directory.
+std::string absolute(const std::string& path) {
+  char* resolved = ::realpath(path.c_str(), nullptr);
+  std::string result = resolved ? resolved : path;
+  ::free(resolved);
+  return result;
+}
+
 }  // namespace
 
 Result<FoundSupervisor> SupervisorFinder::find(Millis patience_ms) {
@@ -74,10 +82,8 @@ Result<Fd> SupervisorFinder::connect() {
 // Detached: its own session, no descriptor, no directory and no variable of ours. Secrets of the server's environment
 // have no business in a process that lives longer.
 Status SupervisorFinder::start() {
-  std::string data_dir = options_.data_dir;
-  char* resolved = ::realpath(data_dir.c_str(), nullptr);
-  if (resolved) data_dir = resolved;
-  ::free(resolved);
+  std::string data_dir = absolute(options_.data_dir);
+  std::string self = absolute(options_.self);
   const char* argv[] = {"errand", "supervisor", "--data-dir", data_dir.c_str(), nullptr};
   const char* env[] = {"PATH=/usr/local/bin:/usr/bin:/bin", nullptr};
   posix_spawnattr_t attributes;
@@ -94,7 +100,7 @@ Status SupervisorFinder::start() {
   ::posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   ::posix_spawn_file_actions_addchdir_np(&actions, "/");
   pid_t pid = -1;
-  int error = ::posix_spawn(&pid, options_.self.c_str(), &actions, &attributes, const_cast<char* const*>(argv),
+  int error = ::posix_spawn(&pid, self.c_str(), &actions, &attributes, const_cast<char* const*>(argv),
                             const_cast<char* const*>(env));
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);

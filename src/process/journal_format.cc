@@ -80,6 +80,14 @@ int64_t Layout::slot_place(int64_t offset) const {
   return static_cast<int64_t>(sizeof(JournalHeader)) + place(offset) / span * slot_bytes;
 }
 
+int make_journal(int folder) {
+  for (const char* name : {log_name, index_name}) {
+    Fd file(::openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file) return errno;
+  }
+  return 0;
+}
+
 std::optional<JournalHeader> read_header(int index) {
   JournalHeader header;
   if (::pread(index, &header, sizeof header, 0) != sizeof header) return std::nullopt;
@@ -101,13 +109,13 @@ int64_t journal_total(int folder) {
 
 int finish_journal(int folder) {
   Fd index(::openat(folder, index_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (!index) return errno == ENOENT ? 0 : errno;  // It printed nothing.
+  if (!index) return errno;
+  auto header = read_header(index.get());
+  if (!header) return 0;  // It printed nothing.
   Fd log(::openat(folder, log_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!log) return errno;
   if (::fdatasync(log.get()) != 0 || ::fdatasync(index.get()) != 0) return errno;
-  auto header = read_header(index.get());
-  bool cut =
-      header && header->wrapped() && header->layout.head > 0 && header->stored_end < 0 && header->final_size == 0;
+  bool cut = header->wrapped() && header->layout.head > 0 && header->stored_end < 0 && header->final_size == 0;
   // For people only: where it fails (a full disk), the log stays as it is, and is as good for readers.
   if (cut && put_in_order(folder, log.get(), index.get(), *header) != 0) ::unlinkat(folder, new_log_name, 0);
   return 0;

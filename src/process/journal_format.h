@@ -76,7 +76,10 @@ struct IndexRecord {
 };
 static_assert(sizeof(Slot) == sizeof(IndexRecord));
 
-// Nothing where there is no index (no output yet), or one that is not ours.
+// The two files, empty. 0 or errno.
+int make_journal(int folder);
+
+// Nothing where the index is empty (no output yet) or not ours.
 std::optional<JournalHeader> read_header(int index);
 int64_t journal_total(int folder);
 

@@ -14,15 +14,19 @@ namespace {
 constexpr int64_t record_every_ms = 20;
 }  // namespace
 
-JournalWriter::JournalWriter(int folder, JournalMode mode, int64_t output_limit) : folder_(folder), mode_(mode) {
+JournalWriter::JournalWriter(int runs, std::string run, JournalMode mode, int64_t output_limit)
+    : runs_(runs), run_(std::move(run)), mode_(mode) {
   std::memcpy(header_.magic, journal_magic, sizeof journal_magic);
   header_.layout = mode == JournalMode::log ? Layout::of_log(output_limit) : Layout::of_protocol();
   header_.stored_end = -1;
 }
 
 bool JournalWriter::open() {
-  if (!log_) log_.reset(::openat(folder_, log_name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!index_) index_.reset(::openat(folder_, index_name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  auto open_file = [this](const char* name) {
+    return ::openat(runs_, (run_ + "/" + name).c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+  };
+  if (!log_) log_.reset(open_file(log_name));
+  if (!index_) index_.reset(open_file(index_name));
   return log_ && index_;
 }
 

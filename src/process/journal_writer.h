@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/time.h"
@@ -12,8 +13,9 @@ namespace errand::process {
 
 class JournalWriter {
  public:
-  // `folder` is borrowed and outlives this. The log exists already; the index is made with the first byte.
-  JournalWriter(int folder, JournalMode mode, int64_t output_limit);
+  // `runs` is the folder of all runs, borrowed, and outlives this. The keeper makes the files: they are opened with the
+  // first byte.
+  JournalWriter(int runs, std::string run, JournalMode mode, int64_t output_limit);
 
   // May more be read from the child? False for a protocol at its bound, or with no disk for the next span.
   bool has_room();
@@ -32,7 +34,8 @@ class JournalWriter {
   void store(const void* bytes, size_t size, int fd, int64_t place);
   void publish();
 
-  const int folder_;
+  const int runs_;
+  const std::string run_;
   const JournalMode mode_;
   Fd log_, index_;
   JournalHeader header_{};

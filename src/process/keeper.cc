@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "process/clock.h"
@@ -38,13 +39,11 @@ class Keeper {
 
   void run() {
     if (!prepare()) return;
-    // Before anything runs: after a power cut, "no folder" must mean that nothing ran.
-    if (::fsync(setup_.runs) != 0) {
-      KeeperReport report;
-      report.kind = KeeperReport::unsynced;
-      report.error = errno;
-      send(report);
-      return;
+    KeeperReport report;
+    report.error = make_folder();
+    if (report.error != 0) {
+      report.kind = KeeperReport::refused;
+      return send(report);
     }
     start();
     while (!reap()) wait_for_something();
@@ -55,6 +54,7 @@ class Keeper {
 
  private:
   bool prepare();
+  int make_folder();
   void start();
   void wait_for_something();
   void take_signals();
@@ -70,7 +70,7 @@ class Keeper {
 
   const KeeperSetup& setup_;
   const SpawnRequest& request_;
-  Fd signals_;
+  Fd signals_, folder_;
   pid_t main_ = -1;
   bool main_ended_ = false;
   bool parent_gone_ = false;
@@ -97,7 +97,7 @@ void close_all_but(std::initializer_list<int> keep) {
 
 bool Keeper::prepare() {
   // First of all: as long as these copies are open, other runs' pipes do not end and the supervisor's lock is held.
-  close_all_but({setup_.control, setup_.in, setup_.out, setup_.err, setup_.folder, setup_.runs});
+  close_all_but({setup_.control, setup_.in, setup_.out, setup_.err, setup_.runs});
   ::prctl(PR_SET_NAME, "errand-keeper");
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigset_t mask;
@@ -107,8 +107,19 @@ bool Keeper::prepare() {
   for (int number : {SIGCHLD, SIGTERM, SIGINT, parent_died}) ::sigaddset(&mask, number);
   signals_.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
   ::prctl(PR_SET_PDEATHSIG, parent_died);
-  if (!signals_ || ::getppid() != setup_.supervisor) return false;  // It died before the line above.
-  return ::flock(setup_.folder, LOCK_EX | LOCK_NB) == 0;
+  return signals_ && ::getppid() == setup_.supervisor;  // It may have died before the line above.
+}
+
+// mkdir succeeds once: that is what makes a run start at most once. It is on disk before anything runs: after a power
+// cut, "no folder" must mean that nothing ran.
+int Keeper::make_folder() {
+  const std::string& run = request_.run;
+  if (::mkdirat(setup_.runs, run.c_str(), 0700) != 0) return errno;
+  folder_.reset(::openat(setup_.runs, run.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  int error = folder_ && ::flock(folder_.get(), LOCK_EX | LOCK_NB) == 0 ? make_journal(folder_.get()) : errno;
+  if (error == 0 && ::fsync(setup_.runs) != 0) error = errno;
+  if (error != 0) remove_run(setup_.runs, run);
+  return error;
 }
 
 void Keeper::start() {
@@ -275,8 +286,8 @@ void Keeper::record() {
   }
   KeeperReport report;
   for (;;) {
-    report.error = finish_journal(setup_.folder);
-    if (report.error == 0) report.error = write_end(setup_.folder, order_);
+    report.error = finish_journal(folder_.get());
+    if (report.error == 0) report.error = write_end(folder_.get(), order_);
     report.kind = report.error ? KeeperReport::delayed : KeeperReport::recorded;
     send(report);
     if (!report.error) return;

@@ -1,5 +1,6 @@
 // The keeper: one small process for each run, forked by the supervisor. It starts the run's child, is the subreaper of
-// everything that comes of it, ends it all, and brings the end to disk. It never touches the output.
+// everything that comes of it, ends it all, and brings the end to disk. It never touches the output. All that may have
+// to wait for the disk is done here and not in the supervisor, which has one thread for all runs.
 //
 // What it may signal: SIGKILL only to its own unreaped children, whose pids cannot be reused; reaping one hands it the
 // children of that one; so it goes on in rounds until it has none. SIGTERM also to deeper ones, through pidfds.
@@ -22,7 +23,7 @@ struct KeeperSetup {
   pid_t supervisor = 0;
   int control = -1;  // A SOCK_SEQPACKET pair with the supervisor.
   int in = -1, out = -1, err = -1;
-  int folder = -1, runs = -1;
+  int runs = -1;  // The folder of all runs.
   mode_t umask = 022;
   rlimit open_files{};
 };
@@ -41,7 +42,7 @@ struct KeeperReport {
   enum Kind : uint8_t {
     started,
     failed,    // `text`: why there is no child.
-    unsynced,  // `error`: the run's folder could not be brought to disk; nothing was started.
+    refused,   // `error`: the run's folder could not be made and brought to disk; nothing was started.
     gone,      // The whole tree; the end follows.
     recorded,  // The end is on disk.
     delayed,   // `error`: it could not be written yet; tried again every second.

@@ -65,7 +65,7 @@ struct Prepared {
 void reset_signals() {
   struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
-  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &standard, nullptr);
+  for (int number : ignored_signals) ::sigaction(number, &standard, nullptr);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

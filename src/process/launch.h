@@ -1,6 +1,7 @@
 // Starts a run's child from its keeper.
 #pragma once
 
+#include <signal.h>
 #include <string>
 
 #include <sys/resource.h>
@@ -9,6 +10,9 @@
 #include "process/client.h"
 
 namespace errand::process {
+
+// What the supervisor and its keepers ignore; the child does not. Everything else is as exec leaves it.
+inline constexpr int ignored_signals[] = {SIGPIPE, SIGHUP};
 
 struct ChildSetup {
   const SpawnRequest& request;

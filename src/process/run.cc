@@ -15,7 +15,6 @@ namespace errand::process {
 namespace {
 
 constexpr std::string_view how_names[] = {"exited", "signalled", "timeout", "stopped", "spawn_failed", "lost", "limit"};
-constexpr const char* new_end_name = "end.new";
 constexpr const char* removed_prefix = ".removed.";
 constexpr size_t run_name_max = 200;
 constexpr size_t end_max = 64 * 1024;
@@ -101,12 +100,14 @@ std::optional<RunEnd> read_end(int folder) {
   return decode_end(std::string_view(file).substr(0, static_cast<size_t>(n)));
 }
 
+// One sync, no rename: the checksum makes it atomic, and on Linux file systems an fsync of a new file brings its name
+// to disk with it. Were the name lost nevertheless, the run would be told as lost: never as something that it was not.
 int write_end(int folder, std::string_view file) {
-  Fd fd(::openat(folder, new_end_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  Fd fd(::openat(folder, end_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return errno;
-  if (::write(fd.get(), file.data(), file.size()) != static_cast<ssize_t>(file.size())) return errno ? errno : ENOSPC;
-  if (::fsync(fd.get()) != 0 || ::renameat(folder, new_end_name, folder, end_name) != 0) return errno;
-  return ::fsync(folder) == 0 ? 0 : errno;
+  errno = ENOSPC;  // What a short write means.
+  if (::write(fd.get(), file.data(), file.size()) != static_cast<ssize_t>(file.size())) return errno;
+  return ::fsync(fd.get()) == 0 ? 0 : errno;
 }
 
 std::vector<std::string> names_in(int folder) {

@@ -56,23 +56,21 @@ int64_t waiting_in(const Fd& pipe) {
 
 }  // namespace
 
-SupervisedRun::SupervisedRun(const RunPlace& place, std::string run, Fd folder)
-    : place_(place), run_(std::move(run)), folder_(std::move(folder)) {}
-
 SupervisedRun::~SupervisedRun() {
   for (Fd* fd : {&control_, &in_, &out_, &err_}) close_pipe(*fd);
 }
 
-Result<std::unique_ptr<SupervisedRun>> SupervisedRun::start(const RunPlace& place, SpawnRequest request, Fd folder) {
-  std::unique_ptr<SupervisedRun> result(new SupervisedRun(place, request.run, std::move(folder)));
+Result<std::unique_ptr<SupervisedRun>> SupervisedRun::start(const RunPlace& place, const SpawnRequest& request) {
+  std::unique_ptr<SupervisedRun> result(new SupervisedRun(place, request.run));
   result->grace_ms_ = request.grace_ms;
   if (auto forked = result->fork_keeper(request); !forked) return std::unexpected(forked.error());
-  result->journal_.emplace(result->folder_.get(), request.mode, request.output_limit);
+  result->journal_.emplace(place.runs, request.run, request.mode, request.output_limit);
   return result;
 }
 
 std::unique_ptr<SupervisedRun> SupervisedRun::abandoned(const RunPlace& place, std::string run, Fd folder) {
-  std::unique_ptr<SupervisedRun> result(new SupervisedRun(place, std::move(run), std::move(folder)));
+  std::unique_ptr<SupervisedRun> result(new SupervisedRun(place, std::move(run)));
+  result->folder_ = std::move(folder);
   result->state_ = State::abandoned;
   result->end_.output_bytes = journal_total(result->folder_.get());
   return result;
@@ -91,8 +89,7 @@ Status SupervisedRun::fork_keeper(const SpawnRequest& request) {
   } else {
     child_in.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   }
-  Fd log(::openat(folder_.get(), log_name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!child_in || !log) return machine_error("No file", errno);
+  if (!child_in) return machine_error("No file", errno);
   never_block(out_);
   never_block(err_);
 
@@ -101,7 +98,7 @@ Status SupervisedRun::fork_keeper(const SpawnRequest& request) {
   if (keeper_ < 0) return machine_error("No process", errno);
   if (keeper_ == 0)
     keep({request, run_marker(place_.runs_path + "/" + run_), self, keeper_end.get(), child_in.get(), child_out.get(),
-          child_err.get(), folder_.get(), place_.runs, place_.umask, place_.open_files});
+          child_err.get(), place_.runs, place_.umask, place_.open_files});
   place_.loop.watch(control_.get(), EPOLLIN, this);
   watch_output();
   return {};
@@ -143,7 +140,7 @@ void SupervisedRun::take_report() {
       case KeeperReport::failed:
         started(report);
         break;
-      case KeeperReport::unsynced:
+      case KeeperReport::refused:
         refused(report.error);
         break;
       case KeeperReport::gone:
@@ -154,10 +151,7 @@ void SupervisedRun::take_report() {
         end_.cpu_s = static_cast<double>(report.cpu_us) / 1e6;
         end_.max_memory_bytes = report.max_memory;
         end_.ended_at.ms = report.at_ms;
-        state_ = State::draining;
-        drain_out_ = waiting_in(out_);
-        drain_err_ = waiting_in(err_);
-        drain();
+        begin_drain();
         break;
       case KeeperReport::recorded:
         finish();
@@ -177,13 +171,12 @@ void SupervisedRun::started(const KeeperReport& report) {
 }
 
 void SupervisedRun::refused(int error) {
-  Error reason = machine_error("The run's folder could not be brought to disk", error).error();
+  Error reason = machine_error("The run's folder could not be made", error).error();
   for (const Waiting& waiting : std::exchange(waiting_, {})) {
     FrameOut out;
     put_error(out.add("re", waiting.id), reason);
     waiting.peer->send(out.take());
   }
-  release_at_end_ = true;  // Nothing ran: the folder must not say otherwise.
   state_ = State::ended;
 }
 
@@ -204,10 +197,7 @@ void SupervisedRun::strays_gone() {
   end_.how = RunEnd::How::lost;
   end_.text = "Its keeper was killed, and what it had started was ended; how it would have ended is not known.";
   end_.ended_at.ms = wall_ms();
-  state_ = State::draining;
-  drain_out_ = waiting_in(out_);
-  drain_err_ = waiting_in(err_);
-  drain();
+  begin_drain();
 }
 
 void SupervisedRun::stop(std::optional<Millis> grace) {
@@ -246,6 +236,13 @@ void SupervisedRun::read_output(Stream stream, Fd& pipe) {
     journal_->append(stream, {read_buffer, static_cast<size_t>(n)}, Time{wall_ms()});
   }
   printed();
+}
+
+void SupervisedRun::begin_drain() {
+  state_ = State::draining;
+  drain_out_ = waiting_in(out_);
+  drain_err_ = waiting_in(err_);
+  drain();
 }
 
 // The tree is gone, so all that it wrote is in the pipes. Not more than that: somebody outside may hold an end too.
@@ -312,7 +309,8 @@ void SupervisedRun::begin_record() {
 
 // Without a keeper it is done here, though it blocks: that is rare.
 void SupervisedRun::record_here() {
-  int error = finish_journal(folder_.get());
+  if (!folder_) folder_.reset(::openat(place_.runs, run_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  int error = folder_ ? finish_journal(folder_.get()) : errno;
   if (!error) error = write_end(folder_.get(), encode_end(end_));
   if (!error) return finish();
   note("the end of " + run_ + " waits for the disk: " + std::strerror(error));

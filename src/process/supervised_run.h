@@ -1,6 +1,6 @@
 // A run that the supervisor looks after: from its folder's creation until its end is on disk.
 //
-//   starting   the keeper brings the folder to disk and starts the child
+//   starting   the keeper makes the folder, brings it to disk and starts the child
 //   alive      the child (or what it left) runs
 //   draining   the tree is gone; what is still in the pipes is read
 //   recording  the keeper brings log and end to disk
@@ -39,8 +39,8 @@ class SupervisedRun final : public Ready {
  public:
   enum class State : uint8_t { starting, alive, draining, recording, orphaned, abandoned, ended };
 
-  // The folder exists and is new: forks the keeper. An error is one of the machine (no process, no descriptor).
-  static Result<std::unique_ptr<SupervisedRun>> start(const RunPlace& place, SpawnRequest request, Fd folder);
+  // No folder of this name exists: forks the keeper, which makes it. An error is one of the machine.
+  static Result<std::unique_ptr<SupervisedRun>> start(const RunPlace& place, const SpawnRequest& request);
   static std::unique_ptr<SupervisedRun> abandoned(const RunPlace& place, std::string run, Fd folder);
   ~SupervisedRun() override;
 
@@ -79,13 +79,14 @@ class SupervisedRun final : public Ready {
     int64_t id;
   };
 
-  SupervisedRun(const RunPlace& place, std::string run, Fd folder);
+  SupervisedRun(const RunPlace& place, std::string run) : place_(place), run_(std::move(run)) {}
   Status fork_keeper(const SpawnRequest& request);
   void take_report();
   void started(const KeeperReport& report);
   void refused(int error);
   void read_output(Stream stream, Fd& pipe);
   void watch_output();
+  void begin_drain();
   void drain();
   void resume();
   void begin_record();
@@ -101,9 +102,9 @@ class SupervisedRun final : public Ready {
 
   const RunPlace& place_;
   const std::string run_;
-  Fd folder_;
   State state_ = State::starting;
   pid_t keeper_ = -1;
+  Fd folder_;  // Opened where it is needed: the keeper does most.
   Fd control_, in_, out_, err_;
   Millis grace_ms_ = 0;
   std::optional<JournalWriter> journal_;

@@ -16,6 +16,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <signal.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@
 
 #include "process/clock.h"
 #include "process/event_loop.h"
+#include "process/launch.h"
 #include "process/note.h"
 #include "process/peer.h"
 #include "process/protocol.h"
@@ -80,14 +82,17 @@ class Supervisor final : public Ready, public PeerOwner {
   void refuse(Peer& peer, int64_t id, const Error& error);
   void accept_request(Peer& peer, int64_t id) { peer.send(FrameOut().add("re", id).take()); }
   SupervisedRun* find(const Fields& fields);
+  Fd open_run(const std::string& name) const;
   void take_up(Peer& peer, int64_t id, const std::string& run, Fd folder);
   void follow(Peer& peer, int64_t id, SupervisedRun& run);
 
+  void remove(std::string run);
+  void start_remover();
   void reap();
   void end_strays();
   int64_t tick();
   void sweep_peers();
-  void sweep_runs();
+  bool sweep_runs();
   bool alive() const;
   void stop_all();
 
@@ -98,6 +103,9 @@ class Supervisor final : public Ready, public PeerOwner {
   std::string build_;
   std::map<std::string, std::unique_ptr<SupervisedRun>> runs_;
   std::map<pid_t, std::string> keepers_;  // Unreaped ones, and whose they are.
+  std::set<std::string> removing_;        // Released; their folders are going.
+  std::set<std::string> to_remove_;       // Of these, those that wait for the next remover.
+  pid_t remover_ = -1;
   std::vector<std::unique_ptr<Peer>> peers_;
   bool leaving_ = false;   // Ends everything, then leaves.
   bool retiring_ = false;  // Leaves when no run is alive.
@@ -145,8 +153,8 @@ std::optional<int> Supervisor::set_up() {
   place_.reset(new RunPlace{loop_, real_path(path) + "/" + runs_name, runs_dir_.get(), mask, files});
 
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGHUP, SIG_IGN);
+  for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);  // What was ignored would stay so for all.
+  for (int number : ignored_signals) ::signal(number, SIG_IGN);
   sigset_t set;
   ::sigemptyset(&set);
   for (int number : {SIGCHLD, SIGTERM, SIGINT}) ::sigaddset(&set, number);
@@ -177,10 +185,10 @@ int Supervisor::run() {
   note("started, pid " + std::to_string(::getpid()));
   alone_since_ = steady_ms();
   for (;;) {
-    int64_t next = tick();
     sweep_peers();
-    sweep_runs();
-    if (!alive() && keepers_.empty()) {
+    int64_t next = tick();
+    if (sweep_runs()) continue;
+    if (!alive() && keepers_.empty() && remover_ < 0) {
       int64_t now = steady_ms();
       bool idle = peers_.empty() && now - alone_since_ >= options_.idle_exit_ms;
       if (leaving_ || retiring_ || idle) break;
@@ -221,6 +229,12 @@ void Supervisor::reap() {
     int status = 0;
     pid_t pid = ::waitpid(-1, &status, WNOHANG);
     if (pid <= 0) break;
+    if (pid == remover_) {
+      remover_ = -1;
+      std::erase_if(removing_, [this](const std::string& run) { return !to_remove_.contains(run); });
+      start_remover();
+      continue;
+    }
     auto keeper = keepers_.find(pid);
     if (keeper == keepers_.end()) continue;
     auto run = runs_.find(keeper->second);
@@ -231,15 +245,32 @@ void Supervisor::reap() {
   end_strays();
 }
 
+void Supervisor::remove(std::string run) {
+  removing_.insert(run);
+  to_remove_.insert(std::move(run));
+  start_remover();
+}
+
+// Removing waits for the disk, so it is done beside: one process for all that came together.
+void Supervisor::start_remover() {
+  if (remover_ > 0 || to_remove_.empty()) return;
+  std::set<std::string> batch = std::exchange(to_remove_, {});
+  remover_ = ::fork();
+  if (remover_ > 0) return;
+  for (const std::string& run : batch) remove_run(runs_dir_.get(), run);
+  if (remover_ == 0) ::_exit(0);
+  for (const std::string& run : batch) removing_.erase(run);  // No process was to be had: done here.
+}
+
 // Whatever is a child here and no keeper was left by a keeper that died.
 void Supervisor::end_strays() {
   bool orphaned = std::ranges::any_of(
       runs_, [](const auto& entry) { return entry.second->state() == SupervisedRun::State::orphaned; });
   strays_at_ = never;
   if (!orphaned) return;
-  std::vector<pid_t> keepers;
-  for (const auto& entry : keepers_) keepers.push_back(entry.first);
-  if (kill_children(keepers) > 0) {
+  std::vector<pid_t> ours{remover_};
+  for (const auto& entry : keepers_) ours.push_back(entry.first);
+  if (kill_children(ours) > 0) {
     strays_at_ = steady_ms() + stray_again_ms;
     return;
   }
@@ -280,8 +311,9 @@ void Supervisor::sweep_peers() {
   if (std::erase(peers_, nullptr) > 0 && peers_.empty()) alone_since_ = steady_ms();
 }
 
-// Drops what has ended: from here on its folder speaks for it.
-void Supervisor::sweep_runs() {
+// Drops what has ended: from here on its folder speaks for it. True: there was something.
+bool Supervisor::sweep_runs() {
+  size_t before = runs_.size();
   for (auto entry = runs_.begin(); entry != runs_.end();) {
     if (entry->second->state() != SupervisedRun::State::ended) {
       ++entry;
@@ -290,9 +322,10 @@ void Supervisor::sweep_runs() {
     std::string run = entry->first;
     bool released = entry->second->released();
     entry = runs_.erase(entry);
-    if (released) remove_run(runs_dir_.get(), run);
+    if (released) remove(run);
     if (runs_.empty() && peers_.empty()) alone_since_ = steady_ms();
   }
+  return runs_.size() != before;
 }
 
 // --- requests
@@ -337,6 +370,10 @@ SupervisedRun* Supervisor::find(const Fields& fields) {
   return there ? entry->second.get() : nullptr;
 }
 
+Fd Supervisor::open_run(const std::string& name) const {
+  return Fd(::openat(runs_dir_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+}
+
 void Supervisor::hello(Peer& peer, int64_t id, const Fields& /*fields*/) {
   peer.send(FrameOut().add("re", id).add("version", protocol_version).add("build", build_).take());
 }
@@ -348,23 +385,12 @@ void Supervisor::spawn(Peer& peer, int64_t id, const Fields& fields) {
   sweep_runs();  // One of this name that has just ended is found on disk.
   std::string name = request->run;
   if (leaving_) return refuse(peer, id, {Code::unavailable, "The supervisor is leaving; try again.", {}});
-  // The one place that decides whether a run begins: mkdir succeeds once.
-  bool made = ::mkdirat(runs_dir_.get(), name.c_str(), 0700) == 0;
-  if (!made && errno != EEXIST) {
-    Code code = errno == ENOSPC || errno == EDQUOT ? Code::storage_full : Code::internal;
-    return refuse(peer, id, {code, std::string("The run's folder cannot be made: ") + std::strerror(errno) + ".", {}});
-  }
-  Fd folder(::openat(runs_dir_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!folder)
-    return refuse(
-        peer, id,
-        {Code::internal, std::string("The run's folder cannot be opened: ") + std::strerror(errno) + ".", {}});
-  if (!made) return take_up(peer, id, name, std::move(folder));
-  auto run = SupervisedRun::start(*place_, std::move(*request), std::move(folder));
-  if (!run) {
-    remove_run(runs_dir_.get(), name);
-    return refuse(peer, id, run.error());
-  }
+  if (removing_.contains(name))
+    return refuse(peer, id, {Code::unavailable, "A run of this name is being removed.", {}});
+  // There is one supervisor and it has one thread: what is not there now is not there when the keeper makes it.
+  if (Fd folder = open_run(name)) return take_up(peer, id, name, std::move(folder));
+  auto run = SupervisedRun::start(*place_, *request);
+  if (!run) return refuse(peer, id, run.error());
   keepers_[(*run)->keeper()] = name;
   SupervisedRun& started = *(runs_[name] = std::move(*run));
   started.subscribe(&peer);
@@ -375,7 +401,7 @@ void Supervisor::attach(Peer& peer, int64_t id, const Fields& fields) {
   if (SupervisedRun* run = find(fields)) return follow(peer, id, *run);
   sweep_runs();
   std::string name(fields.text("run"));
-  Fd folder(::openat(runs_dir_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  Fd folder = removing_.contains(name) ? Fd() : open_run(name);
   if (!folder) return refuse(peer, id, {Code::not_found, "This run was never started, or it was released.", {}});
   take_up(peer, id, name, std::move(folder));
 }
@@ -447,7 +473,7 @@ void Supervisor::release(Peer& peer, int64_t id, const Fields& fields) {
     run->stop({});
   } else {
     sweep_runs();
-    remove_run(runs_dir_.get(), std::string(fields.text("run")));
+    remove(std::string(fields.text("run")));
   }
   accept_request(peer, id);
 }
