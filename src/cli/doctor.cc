@@ -112,7 +112,7 @@ Check check_store(const std::string& data_dir) {
   if (::stat(path.c_str(), &about) != 0) return {"store", State::ok, "no store file yet", ""};
   if (::access(path.c_str(), R_OK | W_OK) != 0)
     return {"store", State::wrong, path + " cannot be written", "See who owns it and its mode."};
-  return {"store", State::ok, fmt::format("{} ({} MiB)", path, static_cast<uint64_t>(about.st_size) / mebibyte), ""};
+  return {"store", State::ok, fmt::format("{} ({:.1f} MiB)", path, static_cast<double>(about.st_size) / mebibyte), ""};
 }
 
 Check check_supervisor(const std::string& data_dir) {

@@ -21,6 +21,7 @@ Status write_pairs(JsonOut& out, const char* field, const std::vector<std::strin
   out.key(field).object();
   for (const std::string& pair : pairs) {
     size_t equals = pair.find('=');
+    if (!is_utf8(pair)) return fail(Code::invalid_argument, fmt::format("A value of {} is not UTF-8.", option));
     if (equals == 0 || equals == std::string::npos)
       return fail(Code::invalid_argument, fmt::format("{} takes NAME=VALUE, not \"{}\".", option, pair));
     out.field(pair.substr(0, equals), pair.substr(equals + 1));

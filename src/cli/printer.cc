@@ -59,6 +59,7 @@ void Printer::write(Span::What what, std::string_view text) {
     shown = filtered.empty() ? std::string() : styled(filtered, style_of(what), colours);
     if (newline) shown += '\n';
   }
+  if (progress_ && terminal) progress_->hold(!shown.ends_with('\n'));
   to_err ? screen_.err(shown) : screen_.out(shown);
 }
 

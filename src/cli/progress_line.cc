@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "cli/connection.h"
 #include "cli/duration.h"
 #include "cli/table.h"
@@ -12,6 +13,7 @@ namespace errand::cli {
 namespace {
 constexpr std::string_view frames[] = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
 constexpr Millis frame_ms = 100;
+constexpr int result_columns = 200;
 }  // namespace
 
 ProgressLine::ProgressLine(const Screen& screen)
@@ -19,7 +21,7 @@ ProgressLine::ProgressLine(const Screen& screen)
 
 void ProgressLine::tick() {
   Time now = steady_now();
-  if (!active_ || now - last_drawn_ < frame_ms) return;
+  if (!active_ || held_ || now - last_drawn_ < frame_ms) return;
   last_drawn_ = now;
   drawn_ = true;
   std::string line =
@@ -31,6 +33,11 @@ void ProgressLine::tick() {
 void ProgressLine::erase() {
   if (drawn_) screen_.err("\r\x1b[K");
   drawn_ = false;
+}
+
+std::string tool_text(const ToolInfo& tool) {
+  std::string summary = one_line(tool.summary), name = one_line(tool.name);
+  return summary.empty() ? name : summary == name || summary.starts_with(name + " ") ? summary : name + " " + summary;
 }
 
 std::string activity(const TaskInfo& task) {
@@ -49,12 +56,13 @@ std::string activity(const TaskInfo& task) {
   if (!task.at_work()) {
     if (!task.error_message.empty()) return one_line(task.error_message);
     if (task.exit_code && *task.exit_code != 0) return fmt::format("exit code {}", *task.exit_code);
-    return one_line(task.result.value_or(""));
+    // What a command said last, what an agent said first.
+    std::string result = task.result.value_or("");
+    std::string_view text = trim(result);
+    std::string_view line = task.kind == "command" ? text.substr(text.rfind('\n') + 1) : first_line(text);
+    return fit(one_line(line), result_columns);
   }
-  if (!task.progress.recent_tools.empty()) {
-    const ToolInfo& tool = task.progress.recent_tools.back();
-    return one_line(tool.name + " " + tool.summary);
-  }
+  if (!task.progress.recent_tools.empty()) return tool_text(task.progress.recent_tools.back());
   if (task.progress.output_lines > 0) return fmt::format("{} lines of output", task.progress.output_lines);
   return "works";
 }

@@ -24,12 +24,15 @@ class ProgressLine {
   void tick();
   // Before anything else is written to the terminal.
   void erase();
+  // While a line stands there unfinished: drawing would write over it.
+  void hold(bool held) { held_ = held; }
   bool active() const { return active_; }
 
  private:
   const Screen& screen_;
   bool active_;
   bool drawn_ = false;
+  bool held_ = false;
   int frame_ = 0;
   Time started_, last_drawn_;
   std::string text_;
@@ -37,5 +40,7 @@ class ProgressLine {
 
 // What a task does at this moment, in a few words: "Bash npm test", "waits for permission: …", "2nd in line".
 std::string activity(const TaskInfo& task);
+// A tool and what it was called with; a summary may begin with the tool's name already.
+std::string tool_text(const ToolInfo& tool);
 
 }  // namespace errand::cli

@@ -1,6 +1,5 @@
 // errand run: a command, in the background.
-#include <algorithm>
-
+#include "base/text.h"
 #include "cli/launch.h"
 #include "cli/verbs.h"
 
@@ -16,6 +15,11 @@ bool is_a_line(const std::string& word) {
 }  // namespace
 
 int run(Context& context, const RunArgs& args) {
+  for (const std::string& word : args.command)
+    if (!is_utf8(word))  // JSON could not carry it, and another word must not be run in its place.
+      return context.screen.fail({Code::invalid_argument,
+                                  "A word of the command is not UTF-8; use a shell pattern, or rename the file.",
+                                  "not_utf8"});
   std::string body;
   JsonOut out(body);
   out.object().field("kind", "command").key("command");

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <poll.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -34,9 +35,12 @@ void write_all(int fd, std::string_view text) {
     ssize_t n = ::write(fd, text.data(), text.size());
     if (n > 0) {
       text.remove_prefix(static_cast<size_t>(n));
+    } else if (n < 0 && errno == EAGAIN) {
+      pollfd room = {fd, POLLOUT, 0};
+      ::poll(&room, 1, -1);
     } else if (n < 0 && errno == EPIPE && fd == STDOUT_FILENO) {
       _exit(128 + 13);
-    } else if (n < 0 && errno != EINTR && errno != EAGAIN) {
+    } else if (n < 0 && errno != EINTR) {
       if (fd == STDOUT_FILENO) _exit(code(Exit::failed));  // Somebody relies on this output: a full disk is no success.
       return;
     }

@@ -65,7 +65,7 @@ void progress_rows(Sheet& sheet, const TaskInfo& task) {
     sheet.row("idle", short_duration(static_cast<Millis>(progress.idle_s * 1000)));
   if (progress.tool_calls == 0) return;
   std::string tools;
-  for (const ToolInfo& tool : progress.recent_tools) tools += fmt::format("{} {}\n", tool.name, one_line(tool.summary));
+  for (const ToolInfo& tool : progress.recent_tools) tools += tool_text(tool) + "\n";
   sheet.block(fmt::format("Tools ({} calls, the last ones)", progress.tool_calls), tools, "");
 }
 

@@ -150,12 +150,13 @@ Result<Target> start_server(const std::string& data_dir, const std::function<Res
   if (Result<Target> found = find()) return found;  // Whoever had the turn before us has started it.
 
   std::string log = data_dir + "/server.log";
-  struct stat about = {};
-  off_t log_start = ::stat(log.c_str(), &about) == 0 ? about.st_size : 0;
+  off_t log_start = 0;
   // A server that is just leaving still holds the data folder's lock, and one that was started by hand at the same
   // moment may have got it first: ours then ends at once. So look for the other one for a moment, then try once more.
   bool ended = false;
   for (int attempt = 0; attempt < 2; ++attempt) {
+    struct stat about = {};
+    log_start = ::stat(log.c_str(), &about) == 0 ? about.st_size : 0;
     Result<pid_t> pid = spawn(data_dir, log);
     if (!pid) return std::unexpected(pid.error());
     ended = false;

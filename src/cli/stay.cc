@@ -86,10 +86,11 @@ int detach(Context& context, const std::string& id) {
 }
 
 void explain_end(Context& context, const TaskInfo& task) {
-  if (task.status == "failed") {
+  if (task.status == "cancelled") {
+    context.screen.say(fmt::format("the task was cancelled; errand logs {} shows what it did.", short_id(task.id)));
+  } else if (task.status == "failed" &&
+             task.reason != "exit") {  // A command's exit code is ours, too, and tells enough.
     context.screen.say(fmt::format("the task failed ({}): {}", task.error_code, one_line(task.error_message)));
-  } else if (task.status == "cancelled") {
-    context.screen.say("the task was cancelled.");
   }
 }
 
@@ -106,6 +107,9 @@ Result<StreamEnd> follow(Context& context, const std::string& id, int64_t after,
       progress.set(activity(*info->task));
       asker.look_at(*info->task);
     }
+    if (info->progress && !info->progress->recent_tools.empty())
+      progress.set(tool_text(info->progress->recent_tools.back()));
+    if (info->type == "tool.started") progress.set(info->name + " " + input_summary(info->input));
     return true;
   };
   calls.tick = [&] {

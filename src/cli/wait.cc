@@ -69,13 +69,15 @@ int wait(Context& context, const WaitArgs& args) {
     ++ended;
     exit = worse(exit, exit_of(task));
     progress.erase();
+    // Read whole: an event has no result.
+    Result<std::string> body = context.client.get(task_path(task.id));
+    TaskInfo whole = body ? parse_task(*body).value_or(task) : task;
     if (screen.json()) {
-      Result<std::string> body = context.client.get(task_path(task.id));
       if (body) screen.out_line(*body);
     } else if (!screen.quiet()) {
-      screen.out(screen.out_is_terminal() ? render_table(task_columns(), task_rows({task}, wall_now()),
+      screen.out(screen.out_is_terminal() ? render_table(task_columns(), task_rows({whole}, wall_now()),
                                                          {screen.width(), screen.colours(), false})
-                                          : render_tabs(task_fields({task})));
+                                          : render_tabs(task_fields({whole})));
     }
     return true;
   };

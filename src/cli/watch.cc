@@ -1,6 +1,6 @@
 #include "cli/watch.h"
 
-#include <set>
+#include <map>
 
 #include "cli/connection.h"
 
@@ -12,12 +12,14 @@ constexpr Millis recheck_ms = 5'000;
 }  // namespace
 
 Result<StreamEnd> watch_tasks(Client& client, const std::vector<std::string>& ids, const WatchCalls& calls) {
-  std::set<std::string> open(ids.begin(), ids.end());
+  std::map<std::string, TaskInfo> open;  // As last seen.
+  for (const std::string& id : ids) open[id].id = id;
   Time rechecked;
   bool stop = false;
 
   auto take = [&](const TaskInfo& task) {
     if (!open.contains(task.id)) return;
+    open[task.id] = task;
     if (calls.changed(task)) {
       open.erase(task.id);
       stop = stop || calls.first_only;
@@ -29,7 +31,9 @@ Result<StreamEnd> watch_tasks(Client& client, const std::vector<std::string>& id
   };
   auto read_again = [&]() -> Status {
     rechecked = steady_now();
-    for (const std::string& id : std::vector<std::string>(open.begin(), open.end())) {
+    std::vector<std::string> now;
+    for (const auto& [id, task] : open) now.push_back(id);
+    for (const std::string& id : now) {
       if (stop) break;
       Result<std::string> body = client.get("/api/tasks/" + url_encode(id));
       Result<TaskInfo> task = body ? parse_task(*body) : std::unexpected(body.error());
@@ -66,6 +70,11 @@ Result<StreamEnd> watch_tasks(Client& client, const std::vector<std::string>& id
   stream.event = [&](const SseEvent& event) {
     if (Result<EventInfo> info = parse_event(event.data)) {
       if (info->task) take(*info->task);
+      if (auto at = open.find(info->task_id); info->progress && at != open.end()) {
+        TaskInfo task = at->second;
+        task.progress = *info->progress;
+        take(task);
+      }
       if (event.type == "task.deleted" && open.contains(info->task_id))
         lose(info->task_id, {Code::not_found, "The task " + info->task_id + " was removed.", "deleted"});
     }
