@@ -438,7 +438,9 @@ std::string encode_waiting(const std::vector<WaitingMessage>& waiting) {
   JsonOut out(text);
   out.array();
   for (const WaitingMessage& message : waiting) {
-    out.object().field("id", message.id.value).field("when", name(message.when)).end();
+    out.object().field("id", message.id.value).field("when", name(message.when));
+    if (message.taken) out.field("taken", true);
+    out.end();
   }
   out.end();
   return text;
@@ -453,6 +455,7 @@ Result<std::vector<WaitingMessage>> decode_waiting(std::string_view text) {
     Fields fields(element);
     fields.id("id", message.id);
     fields.name_of("when", message.when, parse_when);
+    fields.flag("taken", message.taken);
     if (!fields.ok()) return damaged("waiting messages");
   }
   return waiting;

@@ -122,16 +122,17 @@ TEST(TaskJson, ProgressComesBackAsItWasStored) {
 }
 
 TEST(TaskJson, AsksComeBackAsTheyWereStored) {
-  const std::vector<Ask> asks = {{"req_1", AskKind::permission, "May I?", {"allow", "deny"}, noon},
-                                 {"req_2", AskKind::answer, "", {}, {}}};
+  const std::vector<Ask> asks = {{"req_1", AskKind::permission, "May I?", {"allow", "deny"}, noon, "allow", "fine"},
+                                 {"req_2", AskKind::answer, "", {}, {}, "", ""}};
   EXPECT_EQ(decode_asks(encode_asks(asks)), asks);
   EXPECT_EQ(decode_asks(encode_asks({})), std::vector<Ask>{});
 }
 
 TEST(TaskJson, WaitingMessagesComeBackInOrder) {
   using When = WaitingMessage::When;
-  const std::vector<WaitingMessage> waiting = {
-      {MessageId("msg_1"), When::steer}, {MessageId("msg_2"), When::queue}, {MessageId("msg_3"), When::interrupt}};
+  const std::vector<WaitingMessage> waiting = {{MessageId("msg_1"), When::steer, true},
+                                               {MessageId("msg_2"), When::queue, false},
+                                               {MessageId("msg_3"), When::interrupt, false}};
   EXPECT_EQ(decode_waiting(encode_waiting(waiting)), waiting);
 }
 
@@ -239,9 +240,11 @@ TEST(TaskJson, EnvironmentIsNeverShown) {  // R12.2
   EXPECT_EQ(text.find("API_KEY"), std::string::npos);
 }
 
-TEST(TaskJson, TheFirstAskIsWhatATaskWaitsFor) {  // R4.6
+TEST(TaskJson, TheFirstOpenAskIsWhatATaskWaitsFor) {  // R4.6
   Task task = full_task();
-  task.asks = {{"req_1", AskKind::permission, "May I?", {"yes"}, noon}, {"req_2", AskKind::answer, "Which?", {}, noon}};
+  task.asks = {{"req_0", AskKind::answer, "Answered.", {}, noon, "answer", "blue"},
+               {"req_1", AskKind::permission, "May I?", {"yes"}, noon, "", ""},
+               {"req_2", AskKind::answer, "Which?", {}, noon, "", ""}};
   const json::object shown_task = shown(task, {.now = noon, .queue_position = {}});
   const json::object& waiting = shown_task.at("waiting_for").as_object();
   EXPECT_EQ(waiting.at("kind"), "permission");
@@ -310,7 +313,7 @@ TEST(TaskJson, EventDataHasTheFieldsOfTheContract) {
   EXPECT_EQ(tool_completed_event(result, noon).data,
             R"({"call_id":"c1","output":"ok","truncated":false,"size":2,"is_error":false,"ms":5})");
   EXPECT_EQ(output_event("stderr", 2, 3, 4, noon).data, R"({"stream":"stderr","run":2,"offset":3,"length":4})");
-  EXPECT_EQ(ask_created_event({"req_1", AskKind::answer, "Which?", {"a", "b"}, noon}, noon).data,
+  EXPECT_EQ(ask_created_event({"req_1", AskKind::answer, "Which?", {"a", "b"}, noon, "", ""}, noon).data,
             R"({"request_id":"req_1","kind":"answer","text":"Which?","options":["a","b"]})");
   EXPECT_EQ(ask_answered_event("req_1", "allow", "user", noon).data,
             R"({"request_id":"req_1","decision":"allow","by":"user"})");

@@ -153,7 +153,7 @@ TEST(BatchNotice, CountsItsTasks) {
 }
 
 TEST(AskNotice, NamesTheRequestAndItsOptions) {
-  const Ask ask{"req_1", AskKind::permission, "Run rm -r build?", {"allow", "deny"}, noon};
+  const Ask ask{"req_1", AskKind::permission, "Run rm -r build?", {"allow", "deny"}, noon, "", ""};
   const Notice notice = ask_notice(ended(TaskState::running), ask, NoticeId("ntc_3"), noon);
   EXPECT_EQ(notice.text,
             "### Background Task Asks: Build it\n"
