@@ -4,24 +4,29 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 
 namespace errand::sqlite {
 
 class Ballast {
  public:
-  // Nothing is done yet. With 0 bytes there is no ballast, and `take` always succeeds.
-  Ballast(std::string path, int64_t bytes) : path_(std::move(path)), bytes_(bytes) {}
+  // Takes (true) or gives up (false) the space; false where it cannot.
+  using Hold = std::function<bool(bool take)>;
+  explicit Ballast(Hold hold) : hold_(std::move(hold)) {}
 
-  // Makes the file where it is not there. False: there is not enough space.
-  bool take();
+  // A file of so many bytes; with 0 there is no ballast, and `take` always succeeds.
+  static Hold file(std::string path, int64_t bytes);
+
+  // False: there is not enough space.
+  bool take() { return taken_ = taken_ || hold_(true); }
   // True: space was given up.
-  bool give_up();
+  bool give_up() { return std::exchange(taken_, false) && hold_(false); }
   bool taken() const { return taken_; }
 
  private:
-  std::string path_;
-  int64_t bytes_;
+  Hold hold_;
   bool taken_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <fcntl.h>
+#include <filesystem>
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -13,6 +14,16 @@ namespace errand::sqlite {
 namespace {
 
 constexpr int64_t application_id = 0x65727264;  // "errd": `file` and we know the file by it.
+
+// A name is on the disk when its folder is.
+Status sync_folder(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  const int file = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = file >= 0 && ::fsync(file) == 0;
+  if (file >= 0) ::close(file);
+  if (!synced) return fail(Code::internal, fmt::format("The folder of {} cannot be synced.", path), "io");
+  return {};
+}
 
 // VACUUM INTO reads one moment and writes a whole new file; it does not go through the WAL and needs no lock.
 Status copy_before(Database& db, const Migration& step) {
@@ -35,6 +46,7 @@ Status copy_before(Database& db, const Migration& step) {
   }
   if (std::rename(unfinished.c_str(), target.c_str()) != 0)
     return fail(Code::internal, fmt::format("The copy {} could not be given its name: check its folder.", target));
+  if (const Status synced = sync_folder(target); !synced) return synced;
   log_info("store", fmt::format("copied the database to {} before migration {}", target, step.name));
   return {};
 }
@@ -83,9 +95,28 @@ Status migrate(Database& db, const std::vector<Migration>& steps, const std::str
       if (const Status copied = copy_before(db, step); !copied) return copied;
     }
     if (const Status applied = apply(db, step); !applied) return applied;
-    log_info("store", fmt::format("schema {}: {}", step.version, step.name));
+    if (*version > 0) log_info("store", fmt::format("schema {}: {}", step.version, step.name));
   }
   return {};
+}
+
+Status make_database(const std::string& path, const std::vector<Migration>& steps) {
+  const std::string unfinished = path + ".new";
+  for (const char* suffix : {"", "-wal", "-shm"}) ::unlink((unfinished + suffix).c_str());
+  const int file = ::open(unfinished.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  if (file < 0) return fail(Code::unavailable, fmt::format("{} cannot be made: check its folder.", unfinished));
+  Status made;
+  {
+    Result<Database> db = Database::open(unfinished, Database::Mode::read_write, {});
+    made = db ? db->exec("PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL") : std::unexpected(db.error());
+    if (made) made = migrate(*db, steps, {});
+  }
+  if (made && ::fsync(file) != 0) made = fail(Code::internal, fmt::format("{} cannot be synced.", unfinished), "io");
+  ::close(file);
+  if (!made) return made;
+  if (std::rename(unfinished.c_str(), path.c_str()) != 0)
+    return fail(Code::unavailable, fmt::format("{} cannot be given its name: check its folder.", unfinished));
+  return sync_folder(path);
 }
 
 }  // namespace errand::sqlite

@@ -24,6 +24,11 @@ constexpr std::chrono::milliseconds gather{50};
 // Past this, texts of removed tasks are forgotten: their grams stay, and who searches finds no task behind them.
 constexpr size_t removed_bytes_max = 32 << 20;
 
+void remove_files(const SearchIndex::Files& files) {
+  sqlite3_vfs* vfs = sqlite3_vfs_find(files.vfs.empty() ? nullptr : files.vfs.c_str());
+  for (const char* suffix : {"", "-wal", "-shm"}) vfs->xDelete(vfs, (files.index + suffix).c_str(), 0);
+}
+
 Result<std::string> store_id(Database& source) {
   Use row(source.cached("SELECT store_id FROM meta WHERE one = 1"));
   const int code = row->step();
@@ -38,9 +43,9 @@ Result<Database> open_index(const SearchIndex::Files& files, Database& source) {
   Result<Database> index = Database::open(files.index, Database::Mode::create, files.vfs);
   if (!index) return index;
   if (const Status tokenizer = register_grams(*index); !tokenizer) return std::unexpected(tokenizer.error());
-  // Not FULL: what a power cut takes is indexed again.
+  // Not synced while it is made, and not FULL afterwards: what a power cut takes is indexed again.
   const Status ready = index->exec(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = "
+      "PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = "
       "OFF; "
       "PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 16777216;"
       "CREATE TABLE IF NOT EXISTS indexed (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER, store_id TEXT, "
@@ -51,17 +56,21 @@ Result<Database> open_index(const SearchIndex::Files& files, Database& source) {
 
   const Result<std::string> id = store_id(source);
   if (!id) return std::unexpected(id.error());
-  {
-    Statement& put = index->cached("INSERT OR IGNORE INTO indexed VALUES (1, ?1, ?2, 0, 0)");
-    if (const int code = put.bind(1, index_version).bind(2, *id).run(); code != SQLITE_OK)
-      return std::unexpected(index->error(code, "begin the index"));
-  }
+  Statement& put = index->cached("INSERT OR IGNORE INTO indexed VALUES (1, ?1, ?2, 0, 0)");
+  if (const int code = put.bind(1, index_version).bind(2, *id).run(); code != SQLITE_OK)
+    return std::unexpected(index->error(code, "begin the index"));
+  const bool made = index->changes() > 0;
   const Result<Kept> kept = read_kept(source);
   if (!kept) return std::unexpected(kept.error());
-  Use row(index->cached("SELECT version, store_id, task FROM indexed WHERE one = 1"));
-  if (row->step() != SQLITE_ROW || row->integer(0) != index_version || row->text(1) != *id ||
-      row->integer(2) > kept->last_task)
-    return fail(Code::conflict, "The search index belongs to another database.");
+  {
+    Use row(index->cached("SELECT version, store_id, task FROM indexed WHERE one = 1"));
+    if (row->step() != SQLITE_ROW || row->integer(0) != index_version || row->text(1) != *id ||
+        row->integer(2) > kept->last_task)
+      return fail(Code::conflict, "The search index belongs to another database.");
+  }
+  const Status synced =
+      index->exec(made ? "PRAGMA synchronous = NORMAL; PRAGMA wal_checkpoint(PASSIVE)" : "PRAGMA synchronous = NORMAL");
+  if (!synced) return std::unexpected(synced.error());
   return index;
 }
 
@@ -91,9 +100,7 @@ Result<std::unique_ptr<SearchIndex>> SearchIndex::start(Files files) {
   Result<Database> index = open_index(files, *source);
   if (!index) {
     log_warning("store", fmt::format("the search index is made anew: {}", index.error().message));
-    if (files.vfs.empty()) {
-      for (const char* suffix : {"", "-wal", "-shm"}) ::unlink((files.index + suffix).c_str());
-    }
+    remove_files(files);
     index = open_index(files, *source);
   }
   if (!index) return std::unexpected(index.error());
@@ -121,16 +128,17 @@ SearchIndex::~SearchIndex() {
   thread_.join();
 }
 
-void SearchIndex::stored(std::vector<RemovedText> removed) {
+void SearchIndex::stored(std::vector<RemovedText> removed, bool space_is_short) {
   {
     const std::lock_guard lock(mutex_);
+    waits_for_space_ = space_is_short;
     for (RemovedText& text : removed) {
       const size_t bytes = text.title.size() + text.launch.size() + text.result.size();
       if (removed_bytes_ + bytes > removed_bytes_max) break;
       removed_bytes_ += bytes;
       removed_.push_back(std::move(text));
     }
-    if (std::exchange(dirty_, true)) return;
+    dirty_ = true;
   }
   wake_.notify_one();
 }
@@ -147,7 +155,7 @@ void SearchIndex::run() {
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);
   std::unique_lock lock(mutex_);
   while (!stop_) {
-    if (!dirty_) wake_.wait(lock, [&] { return stop_ || dirty_; });
+    wake_.wait(lock, [&] { return stop_ || (dirty_ && !waits_for_space_); });
     if (!stop_) wake_.wait_for(lock, gather, [&] { return stop_; });
     if (stop_) break;
     dirty_ = false;
@@ -162,7 +170,7 @@ void SearchIndex::run() {
       if (!more) done = std::unexpected(more.error());
       if (wal_pages_ > wal_pages_max) checkpoint();
       lock.lock();
-      const bool enough = !more || !*more || stop_;
+      const bool enough = !more || !*more || stop_ || waits_for_space_;
       lock.unlock();
       if (enough) break;
     }
@@ -247,9 +255,10 @@ Status SearchIndex::remove(const std::vector<RemovedText>& removed) {
 
 void SearchIndex::fell_behind(const Error& error) {
   log_warning("store", fmt::format("the search index is behind: {}", error.message));
-  if (error.reason != "corrupt" || !files_.vfs.empty()) return;
+  if (error.reason != "corrupt") return;
   log_warning("store", "the search index is damaged: it is made anew with the next start");
-  ::unlink(files_.index.c_str());
+  // Open connections go on with the file that has no name any more.
+  remove_files(files_);
 }
 
 void SearchIndex::checkpoint() {

@@ -44,8 +44,8 @@ class SearchIndex {
   static Result<std::unique_ptr<SearchIndex>> start(Files files);
   ~SearchIndex();
 
-  // Something was stored; `removed` went. Any thread.
-  void stored(std::vector<RemovedText> removed);
+  // Something was stored; `removed` went. Where space is short the index waits until it is told otherwise. Any thread.
+  void stored(std::vector<RemovedText> removed, bool space_is_short);
 
   // A connection for reading it.
   Result<Database> open_reader() const;
@@ -73,6 +73,7 @@ class SearchIndex {
   std::vector<RemovedText> removed_;
   size_t removed_bytes_ = 0;
   bool dirty_ = true;
+  bool waits_for_space_ = false;
   bool stop_ = false;
 
   std::thread thread_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <sqlite3.h>
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ namespace errand {
 namespace sqlite {
 namespace {
 
-constexpr int64_t checked_whole_bytes = 8 << 20;
+constexpr int64_t checked_whole_bytes = 4 << 20;
 
 class SqliteStore final : public Store {
  public:
@@ -116,12 +117,12 @@ class SqliteStore final : public Store {
   std::_Exit(74);
 }
 
-// Every page of a small file. A large one would take longer than a start may.
+// Every page and index of a small file. A large one would take longer than a start may.
 Status check_pages(Database& db) {
   const Result<int64_t> bytes = db.number("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
   if (!bytes) return std::unexpected(bytes.error());
   if (*bytes > checked_whole_bytes) return {};
-  Use row(db.cached("PRAGMA quick_check(1)"));
+  Use row(db.cached("PRAGMA integrity_check(1)"));
   const int code = row->step();
   if (code != SQLITE_ROW) return std::unexpected(db.error(code, "check it"));
   if (row->text(0) == "ok") return {};
@@ -131,10 +132,23 @@ Status check_pages(Database& db) {
 }
 
 Result<Database> open_for_writing(const SqliteOptions& options) {
+  std::error_code unreadable;
+  if (options.vfs.empty() && std::filesystem::file_size(options.path, unreadable) == 0) {
+    // Never an empty start where there was something: the index is only ever made behind a database.
+    if (std::filesystem::exists(options.path + ".search", unreadable))
+      return fail(
+          Code::internal,
+          fmt::format("The database {0} is empty, and it was not: restore it from a copy, or delete {0}.search to "
+                      "begin anew.",
+                      options.path),
+          "corrupt");
+    if (const Status made = make_database(options.path, migrations()); !made) return std::unexpected(made.error());
+  }
   Result<Database> db = Database::open(options.path, Database::Mode::create, options.vfs);
   if (!db) return db;
+  sqlite3_busy_timeout(db->handle(), options.busy_ms);
   const Status ready = db->exec(
-      "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = "
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = "
       "0; "
       "PRAGMA secure_delete = OFF; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY; "
       "PRAGMA journal_size_limit = 33554432;");
@@ -171,12 +185,14 @@ Result<std::unique_ptr<Store>> open(const SqliteOptions& options, Executor& answ
   }
   parts.readers = std::make_unique<Readers>(std::move(readers));
 
-  Ballast ballast(options.path + ".ballast", options.ballast_bytes);
+  Ballast ballast(options.ballast ? options.ballast : Ballast::file(options.path + ".ballast", options.ballast_bytes));
   if (!ballast.take())
     log_warning("store", "there is no space for the ballast: only deleting is possible until there is");
-  Writer::Parts writing{
-      answers, [index = parts.index.get()](std::vector<RemovedText> removed) { index->stored(std::move(removed)); },
-      options.fatal ? options.fatal : end_process};
+  Writer::Parts writing{answers,
+                        [index = parts.index.get()](std::vector<RemovedText> removed, bool space_is_short) {
+                          index->stored(std::move(removed), space_is_short);
+                        },
+                        options.fatal ? options.fatal : end_process};
   Result<std::unique_ptr<Writer>> writer = Writer::start(std::move(*db), std::move(ballast), std::move(writing));
   if (!writer) return std::unexpected(writer.error());
   parts.writer = std::move(*writer);

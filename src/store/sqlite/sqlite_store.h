@@ -5,9 +5,9 @@
 // alone. While a server has it open nobody else may open the file, not even to look: see docs/operating.md.
 //
 // What is checked when it is opened: the owner, the schema's version, the WAL (SQLite replays what was committed and
-// drops a torn end), the row of what is kept, and of a small file (8 MiB) every page. A large one is not read through:
-// a million tasks must be served within a second. Instead each row is sealed (sqlite/seal.h) and checked when it is
-// read.
+// drops a torn end), the row of what is kept, and of a small file (4 MiB) every page and index. A large one is not read
+// through: a million tasks must be served within a second. Instead each row is sealed (sqlite/seal.h) and checked when
+// it is read.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,10 @@ struct SqliteOptions {
   std::string path;
   int readers = 2;                     // Connections for reading.
   int64_t ballast_bytes = 16LL << 20;  // 0: none.
+  int busy_ms = 5'000;                 // How long a stranger's lock on the file is waited for.
   // For tests.
-  std::string vfs;  // An SQLite VFS by name; empty: the system's files.
+  std::string vfs;                         // An SQLite VFS by name; empty: the system's files.
+  std::function<bool(bool take)> ballast;  // Takes or gives up the space, instead of a file.
   // Called instead of ending the process when a write or a sync failed. Nothing is answered behind it.
   std::function<void(const std::string& message)> fatal;
 };

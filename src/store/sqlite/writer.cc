@@ -20,7 +20,7 @@ constexpr int wal_pages_worth_it = 512;
 constexpr std::chrono::milliseconds idle_before_checkpoint{200};
 constexpr int sweep_rows_idle = 2'000;
 constexpr int sweep_rows_busy = 200;
-constexpr int64_t ballast_try_every_ms = 1'000;
+constexpr int64_t ballast_try_every_ms = 200;
 
 int64_t steady_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -118,7 +118,8 @@ void Writer::run() {
     lock.unlock();
     store(groups);
     if (!dead_) answer(std::move(groups));
-    if (!dead_ && wal_pages_ > wal_pages_max) checkpoint(/*whole=*/true);
+    // Where space is short the WAL begins anew each time: it must not eat what the ballast gave up.
+    if (!dead_ && (wal_pages_ > wal_pages_max || !ballast_.taken())) checkpoint(/*whole=*/true);
     lock.lock();
   }
   lock.unlock();
@@ -139,7 +140,7 @@ void Writer::store(std::vector<Group>& groups) {
   }
   if (dead_) return;
   publish();
-  parts_.stored(commits_.take_removed());
+  parts_.stored(commits_.take_removed(), !ballast_.taken());
 }
 
 // What a commit speaks of is on the disk before it.

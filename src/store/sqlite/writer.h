@@ -35,8 +35,9 @@ class Writer {
  public:
   struct Parts {
     Executor& answers;
-    // Called on the writer's thread behind each transaction, before its answers.
-    std::function<void(std::vector<RemovedText>)> stored;
+    // Called on the writer's thread behind each transaction, before its answers. While space is short nobody else
+    // should take any.
+    std::function<void(std::vector<RemovedText>, bool space_is_short)> stored;
     // The process ends here; a test's may return, and then nothing is answered any more.
     std::function<void(const std::string& message)> fatal;
   };
