@@ -14,16 +14,14 @@ std::unexpected<Error> no_batch(const BatchId& id) {
 }  // namespace
 
 // The counts of a batch with a task at work are in memory; others are read when they are needed.
-void EngineImpl::with_batch(const BatchId& id, std::move_only_function<void()> then) {
-  if (batches_.contains(id)) return then();
+void EngineImpl::with_batch(const BatchId& id, std::move_only_function<void(Status)> then) {
+  if (batches_.contains(id)) return then({});
   read([id](Store& store) { return store.batch_counts(id); },
        [this, id, then = std::move(then)](Result<BatchCounts> counts) mutable {
+         if (!counts) return then(std::unexpected(counts.error()));
          // Somebody else may have read it meanwhile, and counted on.
-         if (counts)
-           batches_.try_emplace(id, Batch{*counts, {}});
-         else
-           batches_.try_emplace(id);
-         then();
+         batches_.try_emplace(id, Batch{*counts, {}});
+         then({});
        });
 }
 
@@ -38,7 +36,9 @@ void EngineImpl::batch(BatchId id, Reply<BatchCounts> reply) {
 void EngineImpl::wait_batch(BatchId id, Until until, Millis block_ms, Reply<BatchCounts> reply) {
   // A batch that is not blocked for is only read.
   if (block_ms <= 0) return this->batch(std::move(id), std::move(reply));
-  with_batch(id, [this, id, until, block_ms, reply = std::move(reply)]() mutable {
+  with_batch(id, [this, id, until, block_ms, reply = std::move(reply)](Status known) mutable {
+    if (!known) return reply(std::unexpected(known.error()));
+    if (draining_) return answer_later(std::move(reply), busy_error());
     Batch& batch = batches_[id];
     if (batch.counts.total() == 0) {
       batches_.erase(id);

@@ -93,6 +93,7 @@ void EngineImpl::result(TaskId id, Millis block_ms, Reply<ResultView> reply) {
       return submit(id, std::move(action));
     }
     if (block_ms <= 0) return reply(ResultView{std::move(*found), false});
+    if (draining_) return reply(busy_error());
     // It may have come to rest since it was read; then nobody would wake the waiter.
     const LivePtr live = find_live(id);
     if (live && live->task && !at_work(live->task->state)) return result(id, 0, std::move(reply));

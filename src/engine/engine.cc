@@ -12,7 +12,6 @@
 namespace errand {
 namespace {
 
-constexpr Millis store_retry_ms = 500;
 // Queued tasks up to this many are kept whole in memory; past it only their place in line is.
 constexpr size_t lives_kept = 1'024;
 
@@ -123,23 +122,24 @@ void EngineImpl::load(const LivePtr& live) {
         Result<Task> task = store.get(id);
         if (!task) return std::unexpected(task.error());
         Loaded loaded{.task = std::move(*task)};
-        if (Result<Session> session = store.session(loaded.task.session_id)) loaded.session = std::move(*session);
-        for (const WaitingMessage& waiting : loaded.task.waiting)
-          if (Result<Message> message = store.message(waiting.id)) loaded.messages.push_back(std::move(*message));
-        if (loaded.task.launch.batch_id)
-          if (Result<BatchCounts> counts = store.batch_counts(loaded.task.launch.batch_id)) loaded.batch = *counts;
+        Result<Session> session = store.session(loaded.task.session_id);
+        if (!session) return std::unexpected(session.error());
+        loaded.session = std::move(*session);
+        for (const WaitingMessage& waiting : loaded.task.waiting) {
+          Result<Message> message = store.message(waiting.id);
+          if (!message) return std::unexpected(message.error());
+          loaded.messages.push_back(std::move(*message));
+        }
+        if (loaded.task.launch.batch_id) {
+          Result<BatchCounts> counts = store.batch_counts(loaded.task.launch.batch_id);
+          if (!counts) return std::unexpected(counts.error());
+          loaded.batch = *counts;
+        }
         return loaded;
       },
       [this, live](Result<Loaded> loaded) {
         live->loading = false;
-        if (!loaded) {
-          for (Action& action : std::exchange(live->inbox, {}))
-            if (action.reply) action.reply(std::unexpected(loaded.error()));
-          lives_.erase(live->id);
-          slots_.remove(live->id);
-          slots_.release(live->id);
-          return;
-        }
+        if (!loaded) return not_loaded(live, loaded.error());
         assert_task(loaded->task);
         if (loaded->task.launch.batch_id) batches_.try_emplace(loaded->task.launch.batch_id, Batch{loaded->batch, {}});
         live->recorder.start(loaded->session.last_message, {});
@@ -148,6 +148,33 @@ void EngineImpl::load(const LivePtr& live) {
         to_pump_.push_back(live);
         schedule();
       });
+}
+
+// Callers are told; the engine's own actions wait for another try, unless the task is gone.
+void EngineImpl::not_loaded(const LivePtr& live, const Error& error) {
+  const bool gone = error.code == Code::not_found;
+  std::deque<Action> own;
+  for (Action& action : std::exchange(live->inbox, {})) {
+    if (action.reply)
+      action.reply(std::unexpected(error));
+    else if (!gone)
+      own.push_back(std::move(action));
+  }
+  // A caller may have come back with something already.
+  std::ranges::move(live->inbox, std::back_inserter(own));
+  live->inbox = std::move(own);
+  if (gone) {
+    slots_.remove(live->id);
+    slots_.release(live->id);
+  }
+  if (live->inbox.empty()) {
+    lives_.erase(live->id);
+    return;
+  }
+  timers_.add(store_retry_ms, [this, live] {
+    if (!live->task && !live->loading) load(live);
+  });
+  schedule();
 }
 
 void EngineImpl::pump(const LivePtr& live) {
@@ -636,7 +663,21 @@ FramePtr EngineImpl::gone_frame(const Tombstone& gone) const { return make_gone_
 void EngineImpl::drain(Reply<void> reply) {
   draining_ = true;
   drained_ = std::move(reply);
+  dismiss_waiters();
   schedule();
+}
+
+void EngineImpl::dismiss_waiters() {
+  const auto dismiss = [this](auto& waiter) {
+    timers_.cancel(waiter.timer);
+    answer_later(std::move(waiter.reply), busy_error());
+  };
+  waiting_for_task_.clear();
+  for (auto& [key, waiter] : std::exchange(result_waiters_, {})) dismiss(waiter);
+  for (auto& [id, batch] : batches_)
+    for (BatchWaiter& waiter : std::exchange(batch.waiters, {})) dismiss(waiter);
+  for (auto& [id, waiters] : std::exchange(notice_waiters_, {}))
+    for (const std::shared_ptr<NoticeWaiter>& waiter : waiters) dismiss(*waiter);
 }
 
 Reply<Task> EngineImpl::as_view(Reply<TaskView> reply) {

@@ -22,6 +22,9 @@
 
 namespace errand {
 
+// How long the engine waits where the store failed it, before it tries again what is its own business.
+inline constexpr Millis store_retry_ms = 500;
+
 // Something that happens to one task.
 struct Action {
   Input input;
@@ -141,6 +144,7 @@ class EngineImpl final : public Engine {
   void submit(const TaskId& id, Action action);
   void submit(const LivePtr& live, Action action);
   void load(const LivePtr& live);
+  void not_loaded(const LivePtr& live, const Error& error);
   void pump(const LivePtr& live);
   bool decide_all(const LivePtr& live, Prepared& prepared);
   void decide_reports(Live& live, const Action& action, Task& after, Prepared& prepared, Recording& out, bool& changed);
@@ -180,6 +184,8 @@ class EngineImpl final : public Engine {
       if (!alive.expired()) reply(std::move(error));
     });
   }
+  // Answers everybody who waits: the server is leaving, and the next one can be asked.
+  void dismiss_waiters();
   TaskView view(const Task& task) const { return {task, moment(task)}; }
   Reply<Task> as_view(Reply<TaskView> reply);
 
@@ -215,7 +221,7 @@ class EngineImpl final : public Engine {
   using EachDone = std::move_only_function<void(bool ok)>;
   void for_each_of(TaskFilter filter, std::function<void(const TaskId&, EachDone)> act, Reply<int64_t> reply);
   void check_batch_waiters(const BatchId& id);
-  void with_batch(const BatchId& id, std::move_only_function<void()> then);
+  void with_batch(const BatchId& id, std::move_only_function<void(Status)> then);
 
   // --- sessions.cc
   void end_session_on(SessionId id, int64_t removed_before, Reply<int64_t> reply);

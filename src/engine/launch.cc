@@ -130,10 +130,11 @@ void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerpr
     batches_.try_emplace(launch.batch_id);
   } else if (launch.batch_id && !batches_.contains(launch.batch_id)) {
     const BatchId batch = launch.batch_id;
-    return with_batch(batch,
-                      [this, launch = std::move(launch), key, fingerprint, answer = std::move(answer)]() mutable {
-                        launch_now(std::move(launch), key, fingerprint, std::move(answer));
-                      });
+    return with_batch(
+        batch, [this, launch = std::move(launch), key, fingerprint, answer = std::move(answer)](Status known) mutable {
+          if (!known) return answer(std::unexpected(known.error()));
+          launch_now(std::move(launch), key, fingerprint, std::move(answer));
+        });
   }
 
   const SessionId parent = launch.parent_session_id;

@@ -91,6 +91,7 @@ void EngineImpl::notices(SessionId id, int64_t after, int limit, Millis block_ms
   read_notices(id, after, limit,
                [this, id, after, limit, block_ms, reply = std::move(reply)](Result<std::vector<Notice>> found) mutable {
                  if (!found || !found->empty() || block_ms <= 0) return reply(std::move(found));
+                 if (draining_) return reply(busy_error());
                  auto waiter = std::make_shared<NoticeWaiter>();
                  waiter->after = after;
                  waiter->limit = limit;

@@ -26,13 +26,14 @@ size_t text_bytes(const std::vector<Report>& reports) {
 }
 
 // The conversation before what the turn is given: for drivers that keep none of their own.
-std::vector<Message> read_history(Store& store, const Task& task, bool reattach) {
+Result<std::vector<Message>> read_history(Store& store, const Task& task, bool reattach) {
   const std::vector<MessageId> given = messages_to_give(task, reattach);
   std::vector<Message> history;
   int64_t after = 0;
   while (history.size() < history_max) {
     Result<MessagePage> page = store.messages(task.session_id, after, 0, history_page);
-    if (!page || page->messages.empty()) break;
+    if (!page) return std::unexpected(page.error());
+    if (page->messages.empty()) break;
     for (Message& message : page->messages) {
       after = message.seq;
       if (std::ranges::find(given, message.id) == given.end()) history.push_back(std::move(message));
@@ -77,7 +78,13 @@ void EngineImpl::open_turn(const LivePtr& live, bool reattach) {
     return;
   }
   read([task = live->task, reattach](Store& store) { return read_history(store, *task, reattach); },
-       [this, live, reattach](std::vector<Message> history) { open_now(live, reattach, std::move(history)); });
+       [this, live, reattach](Result<std::vector<Message>> history) {
+         if (history) return open_now(live, reattach, std::move(*history));
+         if (live->removed) return open_now(live, reattach, {});
+         // The store cannot be read now. Without its conversation the turn would be another one: it waits.
+         timers_.add(store_retry_ms, [this, live, reattach] { open_turn(live, reattach); });
+         schedule();
+       });
 }
 
 void EngineImpl::open_now(const LivePtr& live, bool reattach, std::vector<Message> history) {
