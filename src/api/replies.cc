@@ -109,10 +109,10 @@ std::string task_reply(const TaskView& view) {
   return text;
 }
 
-std::string list_reply(const TaskListReply& list, const std::function<TaskMoment(const Task&)>& moment) {
+std::string list_reply(const TaskListReply& list, const std::vector<TaskMoment>& moments) {
   return object([&](JsonOut& out) {
     out.key("tasks").array();
-    for (const Task& task : list.page.tasks) write_task_in_list(out, task, moment(task));
+    for (size_t i = 0; i < list.page.tasks.size(); ++i) write_task_in_list(out, list.page.tasks[i], moments[i]);
     out.end();
     out.text_or_null("next_cursor", list.page.next_cursor);
     if (list.total) out.field("total", *list.total);

@@ -2,7 +2,6 @@
 // are task/json.h's.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,8 +21,8 @@ struct TaskListReply {
   std::optional<int64_t> total;
   std::optional<StateCounts> counts;
 };
-// `moment` is asked for each task.
-std::string list_reply(const TaskListReply& list, const std::function<TaskMoment(const Task&)>& moment);
+// `moments` has one for each task, in their order.
+std::string list_reply(const TaskListReply& list, const std::vector<TaskMoment>& moments);
 
 // {"task","turn","message_id"}
 std::string message_taken_reply(const MessageTaken& taken);

@@ -94,6 +94,16 @@ TEST(Routes, AListHasPagesTotalAndCounts) {  // R10.2
   EXPECT_EQ(site.json({.path = "/api/tasks", .query = {{"status", "failed"}, {"total", "1"}}}).at("total"), 0);
 }
 
+TEST(Routes, ALongPageIsTheSameAsShortOnes) {
+  Site site;
+  for (int i = 0; i < 60; ++i) create(site, "noop");
+  site.world.advance(5'000);
+  const json::value whole = site.json({.path = "/api/tasks", .query = {{"limit", "100"}}});
+  ASSERT_EQ(whole.at("tasks").as_array().size(), 60u);
+  const json::value first = site.json({.path = "/api/tasks", .query = {{"limit", "1"}}});
+  EXPECT_EQ(whole.at("tasks").at(0), first.at("tasks").at(0));
+}
+
 TEST(Routes, RunningCountCountsRunningAndResumed) {
   Site site;
   create(site, "long 60");

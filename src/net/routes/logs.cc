@@ -51,13 +51,20 @@ struct LogPage {
 Result<LogPage> read_range(const Source& source, const LogQuery& query) {
   LogPage page{.text = {}, .next = std::max<int64_t>(0, query.offset), .size = 0};
   if (source.run == 0) return page;
-  const Result<LogRead> read = source.driver->read_log(source.task, source.run, query.offset, query.limit);
-  if (!read) return std::unexpected(read.error());
   LogText text(query.format, query.grep, query.since);
-  text.add(*read, page.text);
+  // One read ends where the log was cut: what was asked for may go on behind that.
+  int64_t offset = query.offset;
+  for (int64_t left = query.limit; left > 0;) {
+    const Result<LogRead> read = source.driver->read_log(source.task, source.run, offset, left);
+    if (!read) return std::unexpected(read.error());
+    page.next = read->next;
+    page.size = read->size;
+    if (read->pieces.empty()) break;
+    text.add(*read, page.text);
+    for (const LogPiece& piece : read->pieces) left -= static_cast<int64_t>(piece.bytes.size());
+    offset = read->next;
+  }
   text.finish(page.text);
-  page.next = read->next;
-  page.size = read->size;
   return page;
 }
 

@@ -38,11 +38,13 @@ void session_messages(Context& context, Call call) {
   const SessionId id(call.args[0]);
   read_then(
       context, std::move(call),
-      [&store = context.parts.store, query = *query, id]() -> Result<MessagePage> {
+      [&store = context.parts.store, query = *query, id]() -> Result<std::string> {
         if (const Result<Session> session = store.session(id); !session) return std::unexpected(session.error());
-        return store.messages(id, query.after, query.before, query.limit);
+        const Result<MessagePage> page = store.messages(id, query.after, query.before, query.limit);
+        if (!page) return std::unexpected(page.error());
+        return api::messages_reply(*page);
       },
-      [](const Call& found, const MessagePage& page) { found.answer(200, api::messages_reply(page)); });
+      [](const Call& found, std::string body) { found.answer(200, std::move(body)); });
 }
 
 void session_notices(Context& context, Call call) {

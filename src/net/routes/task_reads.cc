@@ -20,12 +20,14 @@ void task_messages(Context& context, Call call) {
   with_task(context, std::move(call), [&context, query = *query](Call found, TaskId id) {
     read_then(
         context, std::move(found),
-        [&store = context.parts.store, query, id = std::move(id)]() -> Result<MessagePage> {
+        [&store = context.parts.store, query, id = std::move(id)]() -> Result<std::string> {
           const Result<Task> task = store.get(id);
           if (!task) return std::unexpected(task.error());
-          return store.messages(task->session_id, query.after, query.before, query.limit);
+          const auto page = store.messages(task->session_id, query.after, query.before, query.limit);
+          if (!page) return std::unexpected(page.error());
+          return api::messages_reply(*page);
         },
-        [](const Call& read_call, const MessagePage& page) { read_call.answer(200, api::messages_reply(page)); });
+        [](const Call& read_call, std::string body) { read_call.answer(200, std::move(body)); });
   });
 }
 

@@ -11,6 +11,8 @@ namespace errand::net {
 namespace {
 
 constexpr std::string_view by_user = "user";
+// Tasks of a page that are written at once; a longer page is written by a reader thread.
+constexpr size_t written_on_loop_max = 50;
 
 // Is there any condition but the states?
 bool only_states(TaskFilter filter) {
@@ -74,8 +76,17 @@ void list_tasks(Context& context, Call call) {
   if (!query) return call.refuse(query.error());
   read_then(
       context, std::move(call), [&store = context.parts.store, query = *query] { return read_list(store, query); },
-      [&context](const Call& found, const api::TaskListReply& list) {
-        found.answer(200, api::list_reply(list, [&](const Task& task) { return context.parts.engine.moment(task); }));
+      [&context](Call found, api::TaskListReply list) {
+        // Only the engine knows the places in line; the writing of a long page would keep the loop from others.
+        std::vector<TaskMoment> moments;
+        for (const Task& task : list.page.tasks) moments.push_back(context.parts.engine.moment(task));
+        if (moments.size() <= written_on_loop_max) return found.answer(200, api::list_reply(list, moments));
+        read_then(
+            context, std::move(found),
+            [list = std::move(list), moments = std::move(moments)] {
+              return Result<std::string>(api::list_reply(list, moments));
+            },
+            [](const Call& written, std::string body) { written.answer(200, std::move(body)); });
       });
 }
 
