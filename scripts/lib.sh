@@ -90,6 +90,8 @@ choose_node() {
 
 # The compiler cache: the user's own, or one under build/ where there is no home to write to.
 choose_ccache() {
+  # Paths below the checkout count as relative, so that every clone shares what one has compiled.
+  export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=true
   [[ -n ${CCACHE_DIR:-} ]] && return
   local cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
   if [[ -n $cache ]] && mkdir -p "$cache/ccache" 2>/dev/null && [[ -w $cache/ccache ]]; then
