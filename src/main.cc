@@ -243,7 +243,7 @@ class Application {
     const auto exposure = settings_.behind_proxy ? net::Exposure::behind_proxy : net::Exposure::loopback_only;
     Result<int> port = tls ? server_->listen_tls(address_.host, address_.port, {settings_.tls_cert, settings_.tls_key})
                            : server_->listen(address_.host, address_.port, exposure);
-    if (!port) return std::unexpected(port.error());
+    if (!port) return fail(port.error().code, fmt::format("listen = {}: {}", settings_.listen, port.error().message));
     auth_->add_port(*port);
     if (Status unix_socket = server_->listen_unix(data_dir_ + "/errand.sock"); !unix_socket) return unix_socket;
     const bool v6 = address_.host.find(':') != std::string::npos;
