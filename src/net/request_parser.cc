@@ -57,6 +57,7 @@ class RequestParser::Beast final : public http::basic_parser<true> {
   // The bytes being parsed: a value that lies elsewhere was unfolded.
   std::string_view input;
   size_t head_bytes = 0;
+  bool skipped_line = false;
   const Limits& limits() const { return limits_; }
 
   void fail(error_code& ec, int http_status, std::string text) {
@@ -157,10 +158,11 @@ RequestParser::~RequestParser() = default;
 size_t RequestParser::put(std::string_view bytes) {
   const bool in_head = state_ == State::head;
   size_t skipped = 0;
-  // RFC 9112 2.2: an empty line before the request is forgiven.
-  if (in_head && !beast_->got_some() && bytes.front() == '\r') {
+  // RFC 9112 2.2: an empty line before the request is forgiven, once.
+  if (in_head && !beast_->got_some() && !beast_->skipped_line && bytes.front() == '\r') {
     if (bytes.size() == 1) return 0;
     if (bytes[1] == '\n') skipped = 2;
+    beast_->skipped_line = true;
     if (bytes.size() == skipped) return skipped;
   }
   const std::string_view input = bytes.substr(skipped);

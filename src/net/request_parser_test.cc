@@ -55,6 +55,16 @@ TEST(RequestParser, StopsAtTheHeadOnce) {
   EXPECT_EQ(parser.request.body, "abc");
 }
 
+TEST(RequestParser, AChunkedBodyMayBeginWithItsLastChunkInPieces) {  // Ended the process by an assertion of Beast's.
+  const std::string_view bytes = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\na: b\r\n\r\n";
+  for (size_t step = 1; step <= bytes.size(); ++step) {
+    RequestParser parser({});
+    EXPECT_EQ(feed(parser, bytes, step), "");
+    EXPECT_EQ(parser.state(), RequestParser::State::done) << step;
+    EXPECT_EQ(parser.request.body, "");
+  }
+}
+
 TEST(RequestParser, HeadsAreCountedAsAWhole) {
   const std::string line = "X-A: " + std::string(93, 'a') + "\r\n";  // 100 bytes.
   std::string head = "GET / HTTP/1.1\r\nHost: x\r\n";

@@ -98,6 +98,7 @@ const std::vector<Case>& cases() {
       {"two authorizations", post("Authorization: Bearer a\r\nAuthorization: Bearer b\r\n")},
       {"two content types", post("Content-Type: text/plain\r\nContent-Type: application/json\r\n")},
       {"two origins", post("Origin: http://x\r\nOrigin: http://evil\r\n")},
+      {"two empty lines first", "\r\n\r\nGET /a HTTP/1.1\r\nHost: x\r\n\r\n"},
       {"no version", "GET /a\r\nHost: x\r\n\r\n"},
       {"HTTP/2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"},
       {"version 1.2", "GET /a HTTP/1.2\r\nHost: x\r\n\r\n"},
