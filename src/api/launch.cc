@@ -125,7 +125,7 @@ void read_relations(Fields& fields, Launch& launch) {
   if (!is_plain_id(launch.batch_id.value)) {
     fields.refuse("batch_id", "must be `new`, or made of letters, digits and _ - . :");
   }
-  fields.map("labels", launch.labels, 100, {.bytes_max = 1024, .may_be_blank = true, .one_line = true});
+  fields.map("labels", launch.labels, 100, {.bytes_max = 1024, .may_be_blank = true});
   for (const auto& [name, value] : launch.labels) {
     if (name.empty() || name.size() > 100 || !is_utf8(name) || name.find(':') != std::string::npos) {
       fields.refuse("labels", "must have names of 1 to 100 bytes without a colon");

@@ -20,25 +20,34 @@ struct Source {
   int run = 0;  // 0: nothing was started yet.
 };
 
+// What the task's record says of its runs.
+struct Runs {
+  TaskId task;
+  const Driver* driver = nullptr;
+  int last_attempt = 1;
+  int last_run = 0;
+};
+
 // The log of an attempt: the last belongs to the task's last run, an earlier one to the run of that number in the order
 // of their starts.
-Result<Source> find_log(const TaskId& task, const Driver* driver, const LogQuery& query, int last_attempt) {
-  if (!driver) return fail(Code::unavailable, "The driver of this task is not here; its log cannot be read.");
-  const std::vector<int> runs = driver->log_runs(task);
-  const auto missing = [&](std::string_view what, int number) {
+Result<Source> find_log(const Runs& of, const LogQuery& query) {
+  if (!of.driver) return fail(Code::unavailable, "The driver of this task is not here; its log cannot be read.");
+  const auto missing = [](std::string_view what, int number) {
     return fail(Code::not_found,
                 "There is no log of " + std::string(what) + " " + std::to_string(number) + " of this task.", "no_log");
   };
   if (query.run) {
-    if (std::ranges::find(runs, *query.run) == runs.end()) return missing("run", *query.run);
-    return Source{task, driver, *query.run};
+    if (*query.run > of.last_run) return missing("run", *query.run);
+    return Source{of.task, of.driver, *query.run};
   }
-  if (query.attempt && *query.attempt != last_attempt) {
+  if (query.attempt && *query.attempt != of.last_attempt) {
+    if (*query.attempt > of.last_attempt) return missing("attempt", *query.attempt);
+    const std::vector<int> runs = of.driver->log_runs(of.task);
     const auto index = static_cast<size_t>(*query.attempt) - 1;
-    if (index >= runs.size() || *query.attempt > last_attempt) return missing("attempt", *query.attempt);
-    return Source{task, driver, runs[index]};
+    if (index >= runs.size()) return missing("attempt", *query.attempt);
+    return Source{of.task, of.driver, runs[index]};
   }
-  return Source{task, driver, runs.empty() ? 0 : runs.back()};
+  return Source{of.task, of.driver, of.last_run};
 }
 
 // What is read at once.
@@ -46,50 +55,50 @@ struct LogPage {
   std::string text;
   int64_t next = 0;
   int64_t size = 0;
+  int64_t first = 0;  // Where the first piece begins.
 };
 
-Result<LogPage> read_range(const Source& source, const LogQuery& query) {
-  LogPage page{.text = {}, .next = std::max<int64_t>(0, query.offset), .size = 0};
+// Up to `limit` bytes from `offset`. One reading ends where the log was cut: the next one begins behind that.
+Result<LogPage> read_pieces(const Source& source, const LogQuery& query, int64_t offset, int64_t limit) {
+  LogPage page{.next = std::max<int64_t>(0, offset)};
   if (source.run == 0) return page;
   LogText text(query.format, query.grep, query.since);
-  // One read ends where the log was cut: what was asked for may go on behind that.
-  int64_t offset = query.offset;
-  for (int64_t left = query.limit; left > 0;) {
-    const Result<LogRead> read = source.driver->read_log(source.task, source.run, offset, left);
+  for (bool begun = false; limit > 0; begun = true) {
+    Result<LogRead> read = source.driver->read_log(source.task, source.run, offset, limit);
+    // A run that printed nothing, or a kind of task that does not print, has an empty log.
+    if (!read && read.error().code == Code::not_found && !query.run) break;
     if (!read) return std::unexpected(read.error());
     page.next = read->next;
     page.size = read->size;
     if (read->pieces.empty()) break;
+    if (!begun) page.first = read->pieces.front().offset;
+    if (!begun && query.tail) read->cut = 0;  // What came before was not asked for.
     text.add(*read, page.text);
-    for (const LogPiece& piece : read->pieces) left -= static_cast<int64_t>(piece.bytes.size());
+    for (const LogPiece& piece : read->pieces) limit -= static_cast<int64_t>(piece.bytes.size());
+    if (read->next <= offset) break;
     offset = read->next;
   }
   text.finish(page.text);
   return page;
 }
 
+Result<LogPage> read_range(const Source& source, const LogQuery& query) {
+  return read_pieces(source, query, query.offset, query.limit);
+}
+
 // The last lines (that match): reads backwards, further each time, until there are enough.
 Result<LogPage> read_tail(const Source& source, const LogQuery& query) {
-  LogPage page;
-  if (source.run == 0) return page;
   const auto lines = static_cast<size_t>(*query.tail);
   for (int64_t window = 64 * 1024;; window *= 8) {
     window = std::min<int64_t>(window, LogQuery::log_limit_max);
-    Result<LogRead> read = source.driver->read_log(source.task, source.run, -window, window);
-    if (!read) return std::unexpected(read.error());
-    const bool from_start = read->pieces.empty() || read->pieces.front().offset == 0 || read->size <= window;
-    read->cut = 0;  // What came before was not asked for.
-    page.text.clear();
-    LogText text(query.format, query.grep, query.since);
-    text.add(*read, page.text);
-    text.finish(page.text);
-    page.next = read->next;
-    page.size = read->size;
-    const auto have = static_cast<size_t>(std::ranges::count(page.text, '\n'));
-    if (have > lines || from_start || window == LogQuery::log_limit_max) break;
+    Result<LogPage> page = read_pieces(source, query, -window, window);
+    if (!page) return page;
+    const auto have = static_cast<size_t>(std::ranges::count(page->text, '\n'));
+    const bool whole = page->size <= window || page->first == 0;
+    if (have <= lines && !whole && window < LogQuery::log_limit_max) continue;
+    page->text = last_lines(page->text, lines);
+    return page;
   }
-  page.text = last_lines(page.text, lines);
-  return page;
 }
 
 std::string_view media_type(LogQuery::Format format) {
@@ -134,9 +143,8 @@ void task_log(Context& context, Call call) {
     };
     read_then(
         context, std::move(found),
-        [query, id = task.id, attempt = task.attempt,
-         driver = context.parts.engine.driver_of(task)]() -> Result<Found> {
-          Result<Source> source = find_log(id, driver, query, attempt);
+        [query, of = Runs{task.id, context.parts.engine.driver_of(task), task.attempt, task.run}]() -> Result<Found> {
+          Result<Source> source = find_log(of, query);
           if (!source) return std::unexpected(source.error());
           // Of a log that is followed only the tail is read at once.
           Result<LogPage> page;

@@ -96,6 +96,9 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
 // HEAD is GET without the body, which the connection leaves out.
 Method served_as(Method method) { return method == Method::head ? Method::get : method; }
 
+// "task_" and the eight characters that tell the second.
+constexpr size_t task_prefix_min = 13;
+
 bool is_api_path(std::string_view path) {
   return path == "/api" || path.starts_with("/api/") || path == "/metrics" || path == "/mcp";
 }
@@ -117,6 +120,10 @@ std::shared_ptr<TaskChannel> Context::channel(const TaskId& id) {
 void with_task(Context& context, Call call, std::move_only_function<void(Call, TaskId)> then) {
   std::string text = call.args[0];
   if (is_id(text, "task_")) return then(std::move(call), TaskId(std::move(text)));
+  // Fewer characters only tell the year: whoever sends those made a mistake, and must not hit the one task there is.
+  if (!text.starts_with("task_") || text.size() < task_prefix_min) {
+    return call.refuse({Code::not_found, "There is no such task; GET /api/tasks lists those that are there.", {}});
+  }
   context.parts.engine.resolve(std::move(text),
                                [call = std::move(call), then = std::move(then)](Result<TaskId> id) mutable {
                                  if (!id) return call.refuse(id.error());
