@@ -558,6 +558,9 @@ void EngineImpl::settle_slot(const Live& live) {
   const Task& task = *live.task;
   const Launch& launch = task.launch;
   if (task.phase == TurnPhase::queued) {
+    // Its slot is reserved already, and the start waits behind what was just stored.
+    const auto starts = [](const Action& action) { return std::holds_alternative<input::Start>(action.input); };
+    if (std::ranges::any_of(live.inbox, starts)) return;
     slots_.release(task.id);
     slots_.enqueue({.id = task.id,
                     .agent_id = launch.agent_id,

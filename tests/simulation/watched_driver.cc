@@ -1,0 +1,103 @@
+#include "tests/simulation/watched_driver.h"
+
+#include <fmt/format.h>
+
+namespace errand::sim {
+namespace {
+
+// The turn is open until it says that it has ended; or until it is detached or destroyed, whichever comes first.
+class WatchedSink final : public Sink {
+ public:
+  WatchedSink(TurnWatch& watch, Sink& outer, TaskId task, int run)
+      : watch_(watch), outer_(outer), task_(std::move(task)), run_(run) {}
+  void report(std::vector<Report> reports, std::string checkpoint) override {
+    outer_.report(std::move(reports), std::move(checkpoint));
+  }
+  void ended(Outcome outcome) override {
+    close();
+    outer_.ended(std::move(outcome));
+  }
+  void close() {
+    if (!std::exchange(closed_, true)) watch_.closed(task_, run_);
+  }
+
+ private:
+  TurnWatch& watch_;
+  Sink& outer_;
+  const TaskId task_;
+  const int run_;
+  bool closed_ = false;
+};
+
+class WatchedTurn final : public Turn {
+ public:
+  WatchedTurn(std::unique_ptr<WatchedSink> sink, std::unique_ptr<Turn> inner)
+      : sink_(std::move(sink)), inner_(std::move(inner)) {}
+  ~WatchedTurn() override {
+    inner_.reset();
+    sink_->close();
+  }
+  Status send(const Message& message) override { return inner_->send(message); }
+  void answer(const std::string& request_id, const std::string& decision, const std::string& message) override {
+    inner_->answer(request_id, decision, message);
+  }
+  void stop() override { inner_->stop(); }
+  void probe() override { inner_->probe(); }
+  void detach() override {
+    inner_->detach();
+    sink_->close();
+  }
+
+ private:
+  std::unique_ptr<WatchedSink> sink_;
+  std::unique_ptr<Turn> inner_;
+};
+
+class WatchedDriver final : public Driver {
+ public:
+  WatchedDriver(Driver& inner, TurnWatch& watch) : inner_(inner), watch_(watch) {}
+  Capabilities capabilities() const override { return inner_.capabilities(); }
+  Status check(const Launch& launch) const override { return inner_.check(launch); }
+  Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override {
+    const TaskId task = request.task->id;
+    const int run = request.task->run;
+    watch_.opened(task, run, request.reattach);
+    auto watched = std::make_unique<WatchedSink>(watch_, sink, task, run);
+    Result<std::unique_ptr<Turn>> turn = inner_.open(std::move(request), *watched);
+    if (!turn) {
+      watched->close();
+      return turn;
+    }
+    return std::make_unique<WatchedTurn>(std::move(watched), std::move(*turn));
+  }
+  void known_runs(std::move_only_function<void(std::vector<KnownRun>)> done) override {
+    inner_.known_runs(std::move(done));
+  }
+  void end_run(const TaskId& task, int run) override { inner_.end_run(task, run); }
+  void forget(const TaskId& task) override { inner_.forget(task); }
+  std::string log_path(const TaskId& task, int run) const override { return inner_.log_path(task, run); }
+
+ private:
+  Driver& inner_;
+  TurnWatch& watch_;
+};
+
+}  // namespace
+
+void TurnWatch::opened(const TaskId& task, int run, bool reattach) {
+  if (!reattach && !ever_.insert({task, run}).second)
+    verdict_.broken(fmt::format("run {} of {} was begun twice", run, task.value));
+  if (!open_.emplace(task, run).second)
+    verdict_.broken(fmt::format("run {} of {} was opened while another turn of it is open", run, task.value));
+}
+
+void TurnWatch::closed(const TaskId& task, int run) {
+  const auto open = open_.find(task);
+  if (open != open_.end() && open->second == run) open_.erase(open);
+}
+
+std::unique_ptr<Driver> watch_driver(Driver& inner, TurnWatch& watch) {
+  return std::make_unique<WatchedDriver>(inner, watch);
+}
+
+}  // namespace errand::sim
