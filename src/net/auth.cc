@@ -93,7 +93,7 @@ std::optional<Response> Auth::check_site(Request& head) {
   if (!hosts_.allowed(host))
     return problem(421, "misdirected",
                    "This server is not known by the name in the Host header; use localhost with its port, or add the "
-                   "name to the setting \"hosts\".");
+                   "name to the setting allow_hosts.");
   if (head.count_header("origin") > 0) {
     const std::string_view origin = head.header("origin");
     const bool same = Hosts::same_origin(origin, host, head.secure) ||

@@ -256,6 +256,15 @@ TEST_F(AuthTest, ASessionSlidesAndItsRenewedCookieComesWithTheReply) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(status(with_session(cookie, secret)), 401) << "ended, and no guess";
 }
 
+TEST_F(AuthTest, TellsTheOwnerAlsoWhereNobodyHasToBe) {
+  EXPECT_FALSE(auth.is_owner(request(Method::get, "/api/health")));
+  EXPECT_FALSE(auth.is_owner(request(Method::get, "/api/health", {{"authorization", "Bearer wrong"}})));
+  EXPECT_TRUE(auth.is_owner(request(Method::get, "/api/health", {{"authorization", std::string("Bearer ") + token}})));
+  const Response in = login(auth.make_code().code);
+  EXPECT_TRUE(auth.is_owner(with_session(cookie_of(in), secret_of(in), "/api/health")));
+  EXPECT_FALSE(auth.is_owner(with_session(cookie_of(in), "", "/api/health")));
+}
+
 TEST_F(AuthTest, LogoutEndsTheSession) {
   const Response in = login(auth.make_code().code);
   const std::string cookie = cookie_of(in), secret = secret_of(in);

@@ -87,7 +87,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void dispatch();
   void refuse(Response response);
 
-  void send(Response response);
+  void send(Response response, Framing framing = Framing::length);
   bool write(std::vector<Slice>& slices);
   void wait_to_write(Moved::Want want);
   void on_writable();

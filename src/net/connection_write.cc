@@ -26,11 +26,11 @@ void Connection::reply(Response response) {
   send(std::move(response));
 }
 
-void Connection::send(Response response) {
+void Connection::send(Response response, Framing framing) {
   phase_ = Phase::replying;
   since_ = state_->clock.steady();
   const ReplyShape shape{
-      .framing = Framing::length, .keep_alive = keep_alive_, .http10 = http10_, .wall = state_->clock.wall()};
+      .framing = framing, .keep_alive = keep_alive_, .http10 = http10_, .wall = state_->clock.wall()};
   std::string head = reply_head(response, reply_headers_, shape);
   reply_headers_.clear();
   std::vector<Slice> slices;
@@ -133,20 +133,16 @@ void Connection::stream(Response response, std::unique_ptr<StreamSource> source)
   if (phase_ != Phase::answering) return;
   const auto dropped = std::exchange(gone_, nullptr);
   chunked_ = !http10_;
-  if (head_only_) {
-    source.reset();
-    return send(std::move(response));
-  }
+  const Framing framing = chunked_ ? Framing::chunked : Framing::close;
+  if (head_only_) return send(std::move(response), framing);
   if (input_ended_) return close();
   if (!chunked_) keep_alive_ = false;
   phase_ = Phase::streaming;
   ++state_->stats.streams;
   since_ = state_->clock.steady();
   ending_ = false;
-  const ReplyShape shape{.framing = chunked_ ? Framing::chunked : Framing::close,
-                         .keep_alive = keep_alive_,
-                         .http10 = http10_,
-                         .wall = state_->clock.wall()};
+  const ReplyShape shape{
+      .framing = framing, .keep_alive = keep_alive_, .http10 = http10_, .wall = state_->clock.wall()};
   std::vector<Slice> slices{owned(reply_head(response, reply_headers_, shape))};
   std::vector<std::pair<std::string, std::string>>().swap(reply_headers_);
   source_ = std::move(source);

@@ -126,20 +126,4 @@ Result<Target> parse_target(std::string_view raw) {
   return target;
 }
 
-void append_percent_encoded(std::string& out, std::string_view text) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                       c == '.' || c == '_' || c == '~';
-    if (plain) {
-      out.push_back(c);
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out.push_back('%');
-      out.push_back(digits[byte >> 4]);
-      out.push_back(digits[byte & 15]);
-    }
-  }
-}
-
 }  // namespace errand::net

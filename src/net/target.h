@@ -23,7 +23,4 @@ struct Target {
 // Takes origin-form ("/a?b=c") and absolute-form ("http://host:port/a?b=c"). Anything else, and "*", is refused.
 Result<Target> parse_target(std::string_view target);
 
-// Appends `text` with everything percent-encoded that is not plain in a path segment or a query value.
-void append_percent_encoded(std::string& out, std::string_view text);
-
 }  // namespace errand::net

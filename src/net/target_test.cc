@@ -46,12 +46,5 @@ TEST(ParseTarget, RefusesMoreParametersThanAnybodyNeeds) {
   EXPECT_FALSE(parse_target(text + "p=1"));
 }
 
-TEST(ParseTarget, ReadsBackWhatIsEncoded) {
-  std::string text = "/x?v=";
-  const std::string value = "a b&c=d/é%+\n~";
-  append_percent_encoded(text, value);
-  EXPECT_EQ(read(text).query, (Query{{"v", value}}));
-}
-
 }  // namespace
 }  // namespace errand::net

@@ -96,7 +96,10 @@ TEST(Stream, AHeadRequestGetsNoStream) {
   RunningServer running({}, {}, stream_of(feed));
   RawClient client = running.connect();
   client.send("HEAD /s HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n");
-  EXPECT_EQ(client.reply(true)->header("content-type"), "text/event-stream");
+  const auto head = client.reply(true);
+  ASSERT_TRUE(head);
+  EXPECT_EQ(head->header("content-type"), "text/event-stream");
+  EXPECT_TRUE(head->chunked);
   EXPECT_EQ(client.reply()->body, "GET /b ");
   running.on_loop([&] { EXPECT_EQ(feed.readers(), 0u); });
 }
