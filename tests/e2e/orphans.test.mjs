@@ -6,10 +6,10 @@ import { marked, marker, patience, Server, until, zombies_of } from './harness/i
 
 // Each leaves at least one process with the marker running behind the main one.
 const shapes = {
-  child: (m) => `sleep ${m} & p=$!; :`,
+  child: (m) => `sh -c 'sleep ${m}; true' &`,
   background: (m) => `(sleep ${m} &) ; sleep ${m} &`,
   setsid: (m) => `setsid sleep ${m} &`,
-  'double fork': (m) => `setsid sh -c 'sleep ${m} & sleep ${m} & exit 0' ; :`,
+  'double fork': (m) => `setsid sh -c 'sleep ${m} & sleep ${m} & exit 0'`,
   'ignores TERM': (m) => `sh -c 'trap "" TERM HUP INT; sleep ${m} & while :; do sleep ${m}; done' &`,
   daemonising: (m) => `env -i setsid sh -c 'cd /; exec </dev/null >/dev/null 2>&1; (sleep ${m} &) ; exit 0'`,
   pipe: (m) => `sleep ${m} | head -n 1 | cat &`,
@@ -71,7 +71,7 @@ for (const [ending, { launch = {}, tail = (m) => `sleep ${m}`, before = async ()
     const tasks = new Map();
     for (const [shape, command] of Object.entries(shapes)) {
       const own = `${mark}${tasks.size + 1}`;
-      tasks.set(shape, { own, id: (await server.run(`${command(own)} ${tail(own)}`, launch)).id });
+      tasks.set(shape, { own, id: (await server.run(`${command(own)}\n${tail(own)}`, launch)).id });
     }
     if (ending !== 'finish') {
       for (const [shape, { own }] of tasks) await until(() => marked(own).length >= 2, { within: 10_000 * patience, what: `${shape} runs` });
