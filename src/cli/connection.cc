@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
-#include <filesystem>
 #include <netdb.h>
 #include <poll.h>
 #include <unistd.h>
@@ -66,21 +64,13 @@ Status connect_to(int fd, const sockaddr* address, socklen_t length, const Endpo
 Result<int> open_unix(const Endpoint& endpoint, Time deadline) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
-  // A path in sun_path has at most 107 bytes; a data folder can be deeper than that.
-  std::string path = endpoint.unix_path;
-  int folder = -1;
-  if (path.size() >= sizeof address.sun_path) {
-    std::filesystem::path whole(path);
-    folder = ::open(whole.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-    path = fmt::format("/proc/self/fd/{}/{}", folder, whole.filename().string());
-  }
+  const std::string& path = endpoint.unix_path;
   if (path.size() >= sizeof address.sun_path) return unreachable(endpoint, "its path is too long");
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   Status connected =
       fd < 0 ? Status(unreachable(endpoint, std::strerror(errno)))
              : connect_to(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address, endpoint, deadline);
-  if (folder >= 0) ::close(folder);
   if (connected) return fd;
   if (fd >= 0) ::close(fd);
   return std::unexpected(connected.error());

@@ -15,12 +15,29 @@ namespace {
 
 constexpr int page_max = 500;
 
+// Whether a task that an event tells of is one of those that were asked for. (Words are searched for by the server
+// alone: with --query a change of any task is told.)
+bool is_wanted(const TaskInfo& task, const ListArgs& args, const std::string& batch) {
+  auto one_of = [](const std::vector<std::string>& list, const std::string& value) {
+    return list.empty() || std::ranges::find(list, value) != list.end();
+  };
+  for (const std::string& label : args.labels) {
+    size_t separator = label.find_first_of("=:");
+    auto found = task.labels.find(label.substr(0, separator));
+    if (separator == std::string::npos || found == task.labels.end() || found->second != label.substr(separator + 1))
+      return false;
+  }
+  return one_of(args.status, task.status) && (args.agent.empty() || args.agent == task.agent_id) &&
+         (args.kind.empty() || args.kind == task.kind) && (batch.empty() || batch == task.batch_id) &&
+         (args.parent.empty() || args.parent == task.parent_session_id);
+}
+
 struct Listed {
   TaskPage page;
   std::string body;  // The server's own answer; of several pages the tasks of all.
 };
 
-Result<Query> query_of(Context& context, const ListArgs& args) {
+Query query_of(const ListArgs& args, const std::string& batch) {
   Query query;
   std::string status;
   for (const std::string& one : args.status) status.append(status.empty() ? "" : ",").append(one);
@@ -29,11 +46,7 @@ Result<Query> query_of(Context& context, const ListArgs& args) {
       .add("kind", args.kind)
       .add("parent_session_id", args.parent)
       .add("q", args.query);
-  if (!args.batch.empty()) {
-    Result<std::string> batch = resolve_batch(context, args.batch);
-    if (!batch) return std::unexpected(batch.error());
-    query.add("batch_id", *batch);
-  }
+  query.add("batch_id", batch);
   for (std::string label : args.labels) {
     if (size_t equals = label.find('='); equals != std::string::npos && label.find(':') > equals) label[equals] = ':';
     query.add("label", label);
@@ -84,13 +97,14 @@ std::string table_of(Context& context, const Listed& listed, const ListArgs& arg
   std::string out =
       render_table(task_columns(), task_rows(listed.page.tasks, wall_now()), {screen.width(), screen.colours(), true});
   if (!listed.page.next_cursor.empty() && !screen.quiet())
-    out += styled(fmt::format("{} shown; there are more: --limit N or --all\n", listed.page.tasks.size()), "2",
-                  screen.colours());
+    out += styled(fmt::format("{} shown; there are more: --limit N or --all", listed.page.tasks.size()), "2",
+                  screen.colours()) +
+           "\n";
   return out;
 }
 
 // On a terminal the table is drawn anew in its place; else each change is a line of its own.
-int watch(Context& context, const Query& query, const ListArgs& args) {
+int watch(Context& context, const Query& query, const ListArgs& args, const std::string& batch) {
   const Screen& screen = context.screen;
   Interrupt interrupt;
   bool table = screen.out_is_terminal() && !screen.json();
@@ -129,11 +143,9 @@ int watch(Context& context, const Query& query, const ListArgs& args) {
   calls.event = [&](const SseEvent& event) {
     dirty = true;
     if (table) return true;
-    if (screen.json()) {
-      screen.out_line(event.data);
-    } else if (Result<EventInfo> info = parse_event(event.data); info && info->task) {
-      screen.out(render_tabs(task_fields({*info->task})));
-    }
+    Result<EventInfo> info = parse_event(event.data);
+    if (!info || !info->task || !is_wanted(*info->task, args, batch)) return true;
+    screen.out(screen.json() ? event.data + "\n" : render_tabs(task_fields({*info->task})));
     return true;
   };
   if (!table) {
@@ -150,10 +162,15 @@ int watch(Context& context, const Query& query, const ListArgs& args) {
 }  // namespace
 
 int list(Context& context, const ListArgs& args) {
-  Result<Query> query = query_of(context, args);
-  if (!query) return context.screen.fail(query.error());
-  if (args.watch) return watch(context, *query, args);
-  Result<Listed> listed = read_list(context, *query, args);
+  std::string batch;
+  if (!args.batch.empty()) {
+    Result<std::string> found = resolve_batch(context, args.batch);
+    if (!found) return context.screen.fail(found.error());
+    batch = *found;
+  }
+  Query query = query_of(args, batch);
+  if (args.watch) return watch(context, query, args, batch);
+  Result<Listed> listed = read_list(context, query, args);
   if (!listed) return context.screen.fail(listed.error());
   context.screen.out(context.screen.json() ? listed->body + "\n" : table_of(context, *listed, args));
   return code(Exit::ok);
