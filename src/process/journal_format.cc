@@ -109,7 +109,7 @@ int64_t journal_total(int folder) {
 
 int finish_journal(int folder) {
   Fd index(::openat(folder, index_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (!index) return errno;
+  if (!index) return errno == ENOENT ? 0 : errno;  // The crash came before the files.
   auto header = read_header(index.get());
   if (!header) return 0;  // It printed nothing.
   Fd log(::openat(folder, log_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));

@@ -98,7 +98,8 @@ void reset_signals() {
   for (char* const* file = prepared.file_list.data(); *file; ++file) {
     ::execve(*file, prepared.argv.data(), prepared.env.data());
     // As the shell does: a missing one is passed over, one that may not be run is remembered.
-    if (errno != ENOENT && errno != ENOTDIR) error = errno;
+    bool passed_over = errno == ENOENT || (errno == ENOTDIR && prepared.files.size() > 1);
+    if (!passed_over) error = errno;
     if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) break;
   }
   give_up(Stage::execute, error);
