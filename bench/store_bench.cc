@@ -61,7 +61,10 @@ struct Folder {
     std::string pattern = fmt::format("{}/errand-bench-XXXXXX", base ? base : "/tmp");
     path = ::mkdtemp(pattern.data());
   }
-  ~Folder() { std::filesystem::remove_all(path); }
+  ~Folder() {
+    // ERRAND_BENCH_KEEP leaves what was made, to be looked at.
+    if (!std::getenv("ERRAND_BENCH_KEEP")) std::filesystem::remove_all(path);
+  }
   std::string path;
 };
 

@@ -30,6 +30,46 @@ int tokenize(Fts5Tokenizer*, void* context, int flags, const char* text, int siz
   return code;
 }
 
+constexpr size_t grams_a_term = 2;
+constexpr size_t grams_a_query = 6;
+constexpr size_t samples_max = 24;
+constexpr int sample_size = 32;
+// A gram this much more common than the rarest one excludes too little to be worth its walk.
+constexpr double common_factor = 16;
+
+struct Sample {
+  std::string gram;
+  double share = 0;  // Of the tasks that have it, about.
+  size_t rank = 0;   // 0: the rarest of its term.
+};
+
+void append_phrase(std::string& out, std::string_view gram) {
+  out += '"';
+  for (const char c : gram) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+// From how close together the newest tasks with the gram lie.
+Result<double> share_of(Database& index, std::string_view gram) {
+  std::string phrase;
+  append_phrase(phrase, gram);
+  Use row(index.cached("SELECT rowid FROM grams WHERE grams MATCH ?1 ORDER BY rowid DESC LIMIT ?2"));
+  row->bind(1, phrase).bind(2, sample_size);
+  int64_t newest = 0, last = 0;
+  int found = 0, code = SQLITE_OK;
+  while ((code = row->step()) == SQLITE_ROW) {
+    last = row->integer(0);
+    if (found++ == 0) newest = last;
+  }
+  if (code != SQLITE_DONE) return std::unexpected(index.error(code, "search"));
+  // Fewer than asked for: they are all there are, back to the first task.
+  const int64_t span = found < sample_size ? newest : newest - last + 1;
+  return span == 0 ? 0.0 : static_cast<double>(found) / static_cast<double>(span);
+}
+
 }  // namespace
 
 Status register_grams(Database& db) {
@@ -49,20 +89,31 @@ Status register_grams(Database& db) {
   return {};
 }
 
-std::string match_expression(const std::vector<std::string>& terms) {
-  std::vector<std::string> grams;
-  for (const std::string& term : terms)
-    for (std::string& gram : grams_of_term(term))
-      if (std::ranges::find(grams, gram) == grams.end()) grams.push_back(std::move(gram));
-  std::string out;
-  for (const std::string& gram : grams) {
-    if (!out.empty()) out += " AND ";
-    out += '"';
-    for (const char c : gram) {
-      if (c == '"') out += '"';
-      out += c;
+Result<std::string> match_expression(Database& index, const std::vector<std::string>& terms) {
+  std::vector<Sample> chosen;
+  size_t sampled = 0;
+  for (const std::string& term : terms) {
+    std::vector<Sample> samples;
+    for (std::string& gram : grams_of_term(term)) {
+      // The later terms of a long query are only looked for in the text.
+      if (!chosen.empty() && ++sampled > samples_max) break;
+      const Result<double> share = share_of(index, gram);
+      if (!share) return std::unexpected(share.error());
+      samples.push_back({std::move(gram), *share});
     }
-    out += '"';
+    std::ranges::sort(samples, {}, &Sample::share);
+    if (samples.size() > grams_a_term) samples.resize(grams_a_term);
+    for (size_t i = 0; i < samples.size(); ++i) samples[i].rank = i;
+    chosen.insert(chosen.end(), std::make_move_iterator(samples.begin()), std::make_move_iterator(samples.end()));
+  }
+  // One gram of each term says more than two of one.
+  std::ranges::sort(chosen, {}, [](const Sample& sample) { return std::pair(sample.rank, sample.share); });
+  std::string out;
+  size_t used = 0;
+  for (const Sample& sample : chosen) {
+    if (used == grams_a_query || sample.share > chosen[0].share * common_factor) continue;
+    if (used++ > 0) out += " AND ";
+    append_phrase(out, sample.gram);
   }
   return out;
 }

@@ -14,7 +14,9 @@ namespace errand::sqlite {
 // Each connection that touches the index needs it.
 Status register_grams(Database& db);
 
-// The MATCH expression for tasks that have a chance to contain every term.
-std::string match_expression(const std::vector<std::string>& terms);
+// The MATCH expression for tasks that have a chance to contain every term: a few grams of theirs, the rarest. More
+// would cost more than they exclude, since each list is walked; who searches looks into the text itself anyway. `index`
+// has the table `grams`.
+Result<std::string> match_expression(Database& index, const std::vector<std::string>& terms);
 
 }  // namespace errand::sqlite

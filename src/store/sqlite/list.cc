@@ -78,7 +78,7 @@ class Finder {
     }
     if (lists.empty())
       lists.push_back(statement_list(db_, statement("FROM tasks WHERE 1"), direction_, steps_in_index));
-    out.numbers = intersection_of(std::move(lists));
+    out.numbers = intersection_of(std::move(lists), direction_);
     return out;
   }
 
@@ -131,7 +131,9 @@ class Finder {
     const Result<Indexed> indexed = read_indexed(index_);
     if (!indexed) return std::unexpected(indexed.error());
     std::vector<NumberListPtr> lists;
-    match_ = match_expression(terms_);
+    Result<std::string> expression = match_expression(index_, terms_);
+    if (!expression) return std::unexpected(expression.error());
+    match_ = std::move(*expression);
     Statement& match =
         index_.cached(direction_ == Direction::down
                           ? "SELECT rowid FROM grams WHERE grams MATCH ?2 AND rowid <= ?1 ORDER BY rowid DESC"
@@ -230,6 +232,8 @@ class Filler {
     return false;
   }
 
+  // The offset is behind us.
+  void skipped_all() { skip_ = 0; }
   TaskPage take() { return std::move(out_); }
 
  private:
@@ -251,6 +255,13 @@ Result<TaskPage> by_number(Finder& finder, Filler& filler, const Page& page, con
   const int64_t step = down ? -1 : 1;
   int64_t from = down ? bounds.high : bounds.low;
   if (after) from = down ? std::min(from, after->number - 1) : std::max(from, after->number + 1);
+  if (candidates->exact && page.offset > 0) {
+    const auto skipped = candidates->numbers->skip(from, page.offset);
+    if (!skipped) return std::unexpected(skipped.error());
+    if (!*skipped) return filler.take();
+    from = **skipped;
+    filler.skipped_all();
+  }
   while (true) {
     const auto number = candidates->numbers->seek(from);
     if (!number) return std::unexpected(number.error());

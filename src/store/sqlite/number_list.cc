@@ -13,7 +13,7 @@ bool reached(int64_t number, int64_t from, Direction direction) {
 class StatementList final : public NumberList {
  public:
   StatementList(Database& db, Statement& statement, Direction direction, int steps)
-      : db_(db), statement_(statement), direction_(direction), steps_(steps) {}
+      : NumberList(direction), db_(db), statement_(statement), steps_(steps) {}
   ~StatementList() override { statement_.reset(); }
 
   Result<std::optional<int64_t>> seek(int64_t from) override {
@@ -31,6 +31,18 @@ class StatementList final : public NumberList {
     return current_;
   }
 
+  // A jump over half a million tasks is half a million steps: as few instructions as can be.
+  Result<std::optional<int64_t>> skip(int64_t from, int64_t count) override {
+    const auto first = seek(from);
+    if (!first || !*first) return first;
+    int code = SQLITE_ROW;
+    while (count-- > 0 && code == SQLITE_ROW) code = statement_.step();
+    if (code == SQLITE_ROW) return current_ = statement_.integer(0);
+    ended_ = true;
+    if (code != SQLITE_DONE) return std::unexpected(db_.error(code, "read a list"));
+    return std::nullopt;
+  }
+
  private:
   Status step() {
     const int code = statement_.step();
@@ -45,7 +57,6 @@ class StatementList final : public NumberList {
 
   Database& db_;
   Statement& statement_;
-  Direction direction_;
   int steps_;
   std::optional<int64_t> current_;
   bool ended_ = false;
@@ -53,7 +64,7 @@ class StatementList final : public NumberList {
 
 class ReadyList final : public NumberList {
  public:
-  ReadyList(std::vector<int64_t> numbers, Direction direction) : numbers_(std::move(numbers)), direction_(direction) {
+  ReadyList(std::vector<int64_t> numbers, Direction direction) : NumberList(direction), numbers_(std::move(numbers)) {
     std::ranges::sort(numbers_);
     if (direction == Direction::down) std::ranges::reverse(numbers_);
   }
@@ -66,13 +77,12 @@ class ReadyList final : public NumberList {
 
  private:
   std::vector<int64_t> numbers_;
-  Direction direction_;
   size_t next_ = 0;
 };
 
 class Union final : public NumberList {
  public:
-  Union(std::vector<NumberListPtr> lists, Direction direction) : lists_(std::move(lists)), direction_(direction) {}
+  Union(std::vector<NumberListPtr> lists, Direction direction) : NumberList(direction), lists_(std::move(lists)) {}
 
   Result<std::optional<int64_t>> seek(int64_t from) override {
     std::optional<int64_t> nearest;
@@ -86,12 +96,12 @@ class Union final : public NumberList {
 
  private:
   std::vector<NumberListPtr> lists_;
-  Direction direction_;
 };
 
 class Intersection final : public NumberList {
  public:
-  explicit Intersection(std::vector<NumberListPtr> lists) : lists_(std::move(lists)) {}
+  Intersection(std::vector<NumberListPtr> lists, Direction direction)
+      : NumberList(direction), lists_(std::move(lists)) {}
 
   Result<std::optional<int64_t>> seek(int64_t from) override {
     size_t agreed = 0;
@@ -110,6 +120,13 @@ class Intersection final : public NumberList {
 
 }  // namespace
 
+Result<std::optional<int64_t>> NumberList::skip(int64_t from, int64_t count) {
+  const int64_t step = direction_ == Direction::down ? -1 : 1;
+  auto number = seek(from);
+  while (number && *number && count-- > 0) number = seek(**number + step);
+  return number;
+}
+
 NumberListPtr statement_list(Database& db, Statement& statement, Direction direction, int steps) {
   return std::make_unique<StatementList>(db, statement, direction, steps);
 }
@@ -123,9 +140,9 @@ NumberListPtr union_of(std::vector<NumberListPtr> lists, Direction direction) {
   return std::make_unique<Union>(std::move(lists), direction);
 }
 
-NumberListPtr intersection_of(std::vector<NumberListPtr> lists) {
+NumberListPtr intersection_of(std::vector<NumberListPtr> lists, Direction direction) {
   if (lists.size() == 1) return std::move(lists.front());
-  return std::make_unique<Intersection>(std::move(lists));
+  return std::make_unique<Intersection>(std::move(lists), direction);
 }
 
 }  // namespace errand::sqlite

@@ -23,6 +23,13 @@ class NumberList {
   virtual ~NumberList() = default;
   // The first number at `from` or behind it (in the list's direction). `from` never goes back.
   virtual Result<std::optional<int64_t>> seek(int64_t from) = 0;
+  // The number behind the next `count` ones.
+  virtual Result<std::optional<int64_t>> skip(int64_t from, int64_t count);
+
+  explicit NumberList(Direction direction) : direction_(direction) {}
+
+ protected:
+  const Direction direction_;
 };
 using NumberListPtr = std::unique_ptr<NumberList>;
 
@@ -33,6 +40,6 @@ NumberListPtr statement_list(Database& db, Statement& statement, Direction direc
 NumberListPtr ready_list(std::vector<int64_t> numbers, Direction direction);
 NumberListPtr union_of(std::vector<NumberListPtr> lists, Direction direction);
 // At least one.
-NumberListPtr intersection_of(std::vector<NumberListPtr> lists);
+NumberListPtr intersection_of(std::vector<NumberListPtr> lists, Direction direction);
 
 }  // namespace errand::sqlite
