@@ -38,6 +38,8 @@ class Move {
     t.run += 1;
     t.checkpoint.clear();
     t.stopping = t.interrupting = false;
+    // What waited for this turn is now of this turn: also where it is taken up again before the agent took it.
+    for (WaitingMessage& message : t.waiting) message.when = When::steer;
     if (t.state == TaskState::pending) t.state = TaskState::running;
     if (!t.started_at) t.started_at = now_;
     t.progress.last_update = now_;

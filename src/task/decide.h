@@ -23,7 +23,7 @@
 //   completed  .        .              .                 .        .          -          resumed  -        gone
 //   failed     .        . (3)          . (3)             . (3)    .          -          -        pending  gone
 //   cancelled  .        . (3)          . (3)             . (3)    .          -          -        pending  gone
-//   (Activity, Taken, Asked, Answered, Retrieved and NoticeTaken never change a state.)
+//   (Activity, Taken, Asked, Answered, Retrieved, ProgressDue and NoticeTaken never change a state.)
 //
 //   (1) Where a message waits for the next turn, that turn follows at once: the state is `resumed`.
 //   (2) Idle with on_hang = restart and restarts left: the turn is stopped and begun again, in the slot that it has.

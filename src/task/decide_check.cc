@@ -191,9 +191,9 @@ std::string describe(const Task& task) {
 }
 
 std::string describe(const Input& input) {
-  static constexpr const char* names[] = {"Start",    "Activity",  "Taken",       "TurnEnded", "Cancel",
-                                          "Deadline", "Prompt",    "Retry",       "Lost",      "Asked",
-                                          "Answered", "Retrieved", "NoticeTaken", "Remove"};
+  static constexpr const char* names[] = {"Start",    "Activity",  "Taken",       "TurnEnded",   "Cancel",
+                                          "Deadline", "Prompt",    "Retry",       "Lost",        "Asked",
+                                          "Answered", "Retrieved", "ProgressDue", "NoticeTaken", "Remove"};
   static_assert(std::size(names) == std::variant_size_v<Input>);
   std::string text = names[input.index()];
   if (const auto run = named_run(input)) text += fmt::format(" run={}", *run);
@@ -225,6 +225,7 @@ std::vector<Input> all_inputs(const Task& task, int serial) {
          {input::Deadline::Which::timeout, input::Deadline::Which::idle_warning, input::Deadline::Which::idle})
       out.push_back(input::Deadline{run, which, "seen for a long time"});
     out.push_back(input::Lost{run, "The server was restarted."});
+    out.push_back(input::ProgressDue{run});
     for (const AskKind kind : {AskKind::permission, AskKind::answer})
       out.push_back(input::Asked{
           run,

@@ -227,6 +227,13 @@ TEST(R2_2, AReattachedTurnIsNotGivenWhatWaitsForTheNext) {
   EXPECT_EQ(messages_to_give(task, true), std::vector{MessageId("msg_3")});
 }
 
+// Found by the simulator (seed 136): a message that waited for the next turn was not given to it after a crash.
+TEST(R2_2, AReattachedTurnIsGivenAllThatItBeganWith) {
+  Task task = after(running(), input::Prompt{MessageId("msg_2"), When::queue});
+  task = after(ended(task, Outcome::completed), input::Start{});
+  EXPECT_EQ(messages_to_give(task, true), std::vector{MessageId("msg_2")});
+}
+
 // --- R3.1.
 
 TEST(R3_1, AResumedTasksResultIsUnreadAgain) {
