@@ -3,8 +3,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <unistd.h>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "base/text.h"
 #include "cli/files.h"
@@ -19,6 +21,12 @@ namespace {
 constexpr Millis probe_ms = 2'000;
 
 bool is_this_machine(std::string_view host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+
+// A process of ours that lives. server.json outlives a server that was killed; its port may then be anybody's.
+bool is_our_process(int64_t pid) {
+  struct stat about = {};
+  return pid > 0 && ::stat(fmt::format("/proc/{}", pid).c_str(), &about) == 0 && about.st_uid == ::geteuid();
+}
 
 // Whether an errand server answers there. Sends no token: it may be anybody.
 bool answers(const Target& target) {
@@ -48,13 +56,13 @@ Result<Target> find_local(const Where& where) {
   target->pid = info.pid;
   target->token = where.token.empty() ? std::string(trim(read_file(where.data_dir + "/token"))) : where.token;
 
+  if (is_our_process(info.pid) && !info.url.empty() && answers(*target)) return target;
   Endpoint socket;
   socket.unix_path = where.data_dir + "/errand.sock";
   if (Connection::open(socket, steady_now() + probe_ms)) {
     target->endpoint = socket;
     return target;
   }
-  if (!info.url.empty() && answers(*target)) return target;
   return fail(Code::unavailable, fmt::format("No server runs for {}; start one with: errand serve", where.data_dir),
               "unreachable");
 }

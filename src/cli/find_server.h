@@ -29,10 +29,11 @@ struct Target {
 
 enum class Start : uint8_t { never, if_none };
 
-// The server to use. The local one is reached through the unix socket of its data folder, which nobody else can have
-// taken over (a port can: then the token would go to a stranger); TCP is for where there is no socket. Where none
-// answers and `start` allows it, one is started in the background; of several CLIs that do so at once one starts it and
-// the others wait for it. Fails with `unavailable`.
+// The server to use. The local one is reached at the URL that server.json gives, but only while the process that wrote
+// it lives: of a server that was killed a stranger may have the port by now, and would be shown the token. Else through
+// the unix socket of the data folder, which nobody else can have taken over. Where none answers and `start` allows it,
+// one is started in the background; of several CLIs that do so at once one starts it and the others wait for it. Fails
+// with `unavailable`.
 Result<Target> find_server(const Where& where, Start start);
 
 // "http://host:port" or "https://…", nothing behind it but slashes. Plain http only to this machine, since the token

@@ -15,6 +15,8 @@ namespace {
 
 constexpr size_t candidates_max = 8;
 constexpr int pages_max = 40;
+constexpr Time latest_time = {
+    253'000'000'000'000};  // In the year 9987: RFC 3339 ends with 9999, the times of ids do not.
 
 using Candidates = std::map<std::string, std::string>;  // Id to title.
 
@@ -70,7 +72,7 @@ Result<std::string> resolve_task(Context& context, const std::string& text) {
   std::string prefix = with_kind(text, "task_");
   if (is_id(prefix, "task_")) return prefix;
   std::optional<IdSpan> span = span_of(prefix, "task_");
-  if (!span || text.empty()) return choose(text, "task", {});
+  if (!span || text.empty() || span->first > latest_time) return choose(text, "task", {});
   Candidates found;
   auto take = [&](const TaskInfo& task) {
     if (task.id.starts_with(prefix)) found[task.id] = task.title;
@@ -79,8 +81,7 @@ Result<std::string> resolve_task(Context& context, const std::string& text) {
   // Ids begin with the time at which they were made, so only tasks of that time need be looked at.
   Query query;
   query.add("limit", "500").add("created_after", format_time(span->first - 1));
-  // Past the year 9999 there is no RFC 3339.
-  if (span->last.ms < 250'000'000'000'000) query.add("created_before", format_time(span->last + 1));
+  if (span->last < latest_time) query.add("created_before", format_time(span->last + 1));
   if (Status walked = walk(context, query, take); !walked) return std::unexpected(walked.error());
   // A clock that was set back makes ids that are later than their task.
   if (found.empty())
@@ -97,7 +98,7 @@ Result<std::string> resolve_batch(Context& context, const std::string& text) {
   if (reply->status < 400) return text;
   if (reply->status != 404) return std::unexpected(parse_problem(reply->status, reply->body));
   std::optional<IdSpan> span = span_of(prefix, "batch_");
-  if (!span || text.empty()) return choose(text, "batch", {});
+  if (!span || text.empty() || span->first > latest_time) return choose(text, "batch", {});
   Candidates found;
   auto take = [&](const TaskInfo& task) {
     if (task.batch_id.starts_with(prefix)) found[task.batch_id] = task.title;

@@ -138,8 +138,7 @@ int stay_with(Context& context, const TaskInfo& task, int64_t after, Stay stay, 
     return code(Exit::ok);
   }
   Interrupt interrupt;
-  if (!screen.json() && screen.err_is_terminal())
-    screen.say(fmt::format("{}  {}", short_id(task.id), one_line(task.title)));
+  if (!screen.json()) screen.say(task.id);
   bool live = stay == Stay::follow || task.kind == "command";
   Result<StreamEnd> end = StreamEnd::ended;
   if (screen.json() && stay == Stay::follow) {

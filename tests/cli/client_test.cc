@@ -3,6 +3,7 @@
 #include "cli/client.h"
 
 #include <memory>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -10,6 +11,8 @@
 
 namespace errand::cli {
 namespace {
+
+std::string own_pid() { return std::to_string(::getpid()); }
 
 Where at(const FakeServer& server, std::string token = "secret") {
   return {"/nowhere", server.url(), std::move(token), ""};
@@ -198,10 +201,10 @@ TEST(ClientStream, FollowsTheServerToWhereItComesBack) {
   });
   std::unique_ptr<FakeServer> first = std::make_unique<FakeServer>([&](const Asked& asked, size_t) {
     if (asked.path != "/api/health")
-      folder.write("server.json", "{\"pid\":2,\"url\":\"" + second.url() + "\",\"version\":\"1\"}");
+      folder.write("server.json", "{\"pid\":" + own_pid() + ",\"url\":\"" + second.url() + "\",\"version\":\"1\"}");
     return health_or(asked, {stream_head() + event(1, "output", "a"), true});
   });
-  folder.write("server.json", "{\"pid\":1,\"url\":\"" + first->url() + "\",\"version\":\"1\"}");
+  folder.write("server.json", "{\"pid\":" + own_pid() + ",\"url\":\"" + first->url() + "\",\"version\":\"1\"}");
   Client client({folder.path(), "", "", ""});
   client.set_start(Start::never);
   int lost = 0, back = 0;
@@ -221,29 +224,43 @@ TEST(ClientStream, FollowsTheServerToWhereItComesBack) {
   EXPECT_EQ(back, 1);
 }
 
-TEST(FindServer, PrefersTheUnixSocketOfItsFolder) {
+// What server.json names was killed: its port may be a stranger's by now.
+TEST(FindServer, AStrangerOnADeadServersPortIsNotAsked) {
   TemporaryFolder folder;
   FakeServer stranger([](const Asked&, size_t) { return Answer{reply(200, "{}")}; });
-  FakeServer own([](const Asked&, size_t) { return Answer{reply(200, "{}")}; }, folder.path() + "/errand.sock");
   folder.write("token", "secret");
-  folder.write("server.json", "{\"pid\":1,\"url\":\"" + stranger.url() + "\",\"version\":\"1\"}");
+  folder.write("server.json", "{\"pid\":99999999,\"url\":\"" + stranger.url() + "\",\"version\":\"1\"}");
   Client client({folder.path(), "", "", ""});
   client.set_start(Start::never);
-  ASSERT_TRUE(client.get("/api/tasks"));
-  EXPECT_TRUE(stranger.asked().empty()) << "a port can have been taken over; the folder's socket cannot";
+  EXPECT_FALSE(client.get("/api/tasks"));
+  FakeServer own([](const Asked&, size_t) { return Answer{reply(200, "{}")}; }, folder.path() + "/errand.sock");
+  EXPECT_TRUE(client.get("/api/tasks")) << "the folder's own socket is safe";
+  EXPECT_TRUE(stranger.asked().empty());
 }
 
 TEST(FindServer, ProbesAPortWithoutTheToken) {
   TemporaryFolder folder;
   FakeServer stranger([](const Asked&, size_t) { return Answer{"220 mail.example ESMTP\r\n", true}; });
   folder.write("token", "secret");
-  folder.write("server.json", "{\"pid\":1,\"url\":\"" + stranger.url() + "\",\"version\":\"1\"}");
+  folder.write("server.json", "{\"pid\":" + own_pid() + ",\"url\":\"" + stranger.url() + "\",\"version\":\"1\"}");
   Client client({folder.path(), "", "", ""});
   client.set_start(Start::never);
   Result<std::string> body = client.get("/api/tasks");
   ASSERT_FALSE(body);
   EXPECT_EQ(body.error().code, Code::unavailable);
+  ASSERT_FALSE(stranger.asked().empty());
   for (const Asked& asked : stranger.asked()) EXPECT_EQ(asked.header("authorization"), "");
+}
+
+TEST(FindServer, ARefusedTokenIsTold) {
+  TemporaryFolder folder;
+  FakeServer server([](const Asked& asked, size_t) {
+    return Answer{asked.path == "/api/health" ? reply(200, "{}") : problem(401, "unauthorized", "Not this server's.")};
+  });
+  folder.write("token", "wrong");
+  folder.write("server.json", "{\"pid\":" + own_pid() + ",\"url\":\"" + server.url() + "\",\"version\":\"1\"}");
+  Client client({folder.path(), "", "", ""});
+  EXPECT_EQ(client.get("/api/tasks").error().code, Code::unauthorized);
 }
 
 TEST(FindServer, NeedsATokenForAnotherMachineAndNeverTakesTheLocalOne) {
