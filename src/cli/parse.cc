@@ -111,7 +111,8 @@ Made ask_setup(CLI::App& app, Globals&) {
 
 Made list_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<ListArgs>();
-  app.add_option("-s,--status", args->status, "Only these, separated by commas")
+  app.add_option("-s,--status", args->status,
+                 "Only these, separated by commas: pending, running, completed, failed, cancelled, resumed")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"pending", "running", "completed", "failed", "cancelled", "resumed"}))
@@ -192,7 +193,7 @@ Made cancel_setup(CLI::App& app, Globals&) {
   app.add_option("ids", args->ids, "The tasks");
   app.add_option("-b,--batch", args->batch, "All of a batch");
   app.add_flag("--all", args->all, "All that are at work");
-  app.add_option("-s,--status", args->status, "All that are in these states")
+  app.add_option("-s,--status", args->status, "All that are pending, running or resumed")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"pending", "running", "resumed"}))
@@ -266,7 +267,7 @@ Made serve_setup(CLI::App& app, Globals& globals) {
   app.add_option("--allow-host", args->allow_host, "A name by which it may be called; repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  app.add_option("--log-level", args->log_level, "How much to log")
+  app.add_option("--log-level", args->log_level, "How much to log: debug, info, warning, error")
       ->type_name("LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   return [args, &globals] {
@@ -314,6 +315,20 @@ constexpr Verb verbs[] = {
     {"version", around, "Print the version", "errand version --json", no_setup<VersionArgs>},
     {"supervisor", "", "Own the processes of a server's tasks; the server starts it", "errand supervisor",
      supervisor_setup},
+};
+
+// Shows an option's value and default only: what may be given is said in its help, and what excludes what when it is
+// wrong.
+class PlainFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string type = option->get_type_name();
+    type.resize(std::min(type.size(), type.find(':')));
+    std::string out = option->get_type_size() != 0 && !type.empty() ? " " + type : "";
+    if (option->get_expected_max() == CLI::detail::expected_max_vector_size) out += " ...";
+    if (!option->get_default_str().empty()) out += " [" + option->get_default_str() + "]";
+    return out;
+  }
 };
 
 std::string overview() {
@@ -473,7 +488,8 @@ std::expected<Parsed, Stop> parse(const std::vector<std::string>& words_given) {
   // Only the verb in question is set up: that is what makes a start cheap.
   CLI::App* sub = app.add_subcommand(verb->name, verb->summary);
   sub->set_help_flag("-h,--help", "This help");
-  sub->footer(fmt::format("\nExample:\n  {}\n", verb->example));
+  sub->footer(fmt::format("Example:\n  {}\n", verb->example));
+  sub->formatter(std::make_shared<PlainFormatter>());
   sub->get_formatter()->column_width(28);
   Made made = verb->setup(*sub, globals);
   line[at] = verb->name;
