@@ -79,6 +79,7 @@ void list_tasks(Context& context, Call call) {
       [&context](Call found, api::TaskListReply list) {
         // Only the engine knows the places in line; the writing of a long page would keep the loop from others.
         std::vector<TaskMoment> moments;
+        moments.reserve(list.page.tasks.size());
         for (const Task& task : list.page.tasks) moments.push_back(context.parts.engine.moment(task));
         if (moments.size() <= written_on_loop_max) return found.answer(200, api::list_reply(list, moments));
         read_then(
