@@ -362,7 +362,9 @@ TEST_F(Alone, OneOfAnotherBuildIsReplacedWhenItHasNoRuns) {
   (*client)->spawn(request, &next, [](Status) {});
   ASSERT_TRUE(executor_.until([&next] { return next.end.has_value(); }));
   EXPECT_EQ(next.end->how, How::exited);
-  EXPECT_NE(read_text(folder_.path() + "/supervisor.log").find("replaced by a newer one"), std::string::npos);
+  EXPECT_TRUE(executor_.until([this] {
+    return read_text(folder_.path() + "/supervisor.log").find("replaced by a newer one") != std::string::npos;
+  }));
 }
 
 }  // namespace
