@@ -245,7 +245,11 @@ class Application {
                            : server_->listen(address_.host, address_.port, exposure);
     if (!port) return fail(port.error().code, fmt::format("listen = {}: {}", settings_.listen, port.error().message));
     auth_->add_port(*port);
-    if (Status unix_socket = server_->listen_unix(data_dir_ + "/errand.sock"); !unix_socket) return unix_socket;
+    if (Status unix_socket = server_->listen_unix(data_dir_ + "/errand.sock"); !unix_socket) {
+      // A folder with a long path has none; everybody else can use the token.
+      if (unix_socket.error().code != Code::invalid_argument) return unix_socket;
+      log_warning("server", unix_socket.error().message);
+    }
     const bool v6 = address_.host.find(':') != std::string::npos;
     const std::string url =
         fmt::format("{}://{}{}{}:{}", tls ? "https" : "http", v6 ? "[" : "", address_.host, v6 ? "]" : "", *port);
