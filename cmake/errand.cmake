@@ -20,6 +20,10 @@ if(ERRAND_SANITIZE)
   # Asio keeps coroutine frames for reuse, which hides a use after free from the sanitizer.
   add_compile_definitions(BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING)
 endif()
+if(ERRAND_FUZZ)
+  # Everything tells the fuzzers what it reached; without it they are blind.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
 endif()
