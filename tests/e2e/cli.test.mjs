@@ -200,10 +200,10 @@ test('A verb starts a server in the background where none runs, and finds it the
 
 test('A server that cannot be reached is 5, and a refused token is 4', async (t) => {
   const server = await Server.start(t);
-  const token = path.join(server.data_dir, 'token');
-  const own = fs.readFileSync(token, 'utf8');
-  fs.writeFileSync(token, 'wrong');
-  const refused = await errand(server, ['list']);
-  fs.writeFileSync(token, own);
+  const refused = await errand(server, ['list'], { env: { ERRAND_URL: server.url, ERRAND_TOKEN: 'wrong' } });
   assert.equal(refused.code, 4, refused.err);
+  const served = await errand(server, ['list'], { env: { ERRAND_URL: server.url, ERRAND_TOKEN: server.token } });
+  assert.equal(served.code, 0, served.err);
+  const nobody = await errand(server, ['list'], { env: { ERRAND_URL: 'http://127.0.0.1:9', ERRAND_TOKEN: 'x' } });
+  assert.equal(nobody.code, 5, nobody.err);
 });

@@ -5,18 +5,26 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { patience, Server, temporary_folder, until } from './harness/index.mjs';
+import { patience, root, Server, until } from './harness/index.mjs';
 
-// A small file system of our own, or undefined where this user may not mount one.
-function small_disk(t, mebibytes) {
-  const folder = temporary_folder({ after: (step) => t.after(step), passed: true }, 'disk');
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m,mode=700`, 'errand-test', folder]);
-  if (mounted.status !== 0) return undefined;
-  return folder;
-}
-
-function unmount(folder) {
-  spawnSync('umount', ['-l', folder]);
+// A server on a small file system of its own, or undefined where this user may not mount one.
+async function server_on_small_disk(t, mebibytes) {
+  const mounts = path.join(root, 'build/test/tmp');
+  fs.mkdirSync(mounts, { recursive: true });
+  const disk = fs.mkdtempSync(path.join(mounts, 'disk-'));
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m,mode=700`, 'errand-test', disk]);
+  if (mounted.status !== 0) {
+    fs.rmdirSync(disk);
+    return undefined;
+  }
+  // Hooks run in the order in which they are given: first the processes go, then the disk.
+  const server = new Server(t, { data_dir: path.join(disk, 'data') });
+  t.after(() => {
+    spawnSync('umount', ['-l', disk]);
+    fs.rmdirSync(disk);
+  });
+  await server.start();
+  return { server, disk };
 }
 
 // Takes all but `left` bytes of the disk; answers how to give them back.
@@ -36,11 +44,9 @@ function fill(folder, left) {
 }
 
 test('T16: at every fill level creation is 507 or stored, reading goes on, and it recovers by itself', async (t) => {
-  const disk = small_disk(t, 64);
-  if (!disk) return t.skip('this user may not mount a small tmpfs');
-  const server = new Server(t, { data_dir: path.join(disk, 'data') });
-  t.after(() => unmount(disk));
-  await server.start();
+  const small = await server_on_small_disk(t, 64);
+  if (!small) return t.skip('this user may not mount a small tmpfs');
+  const { server, disk } = small;
   const kept = [(await server.run('echo kept')).id];
   await server.at_rest(kept[0]);
   const stream = server.stream('/api/stream');
@@ -81,11 +87,9 @@ test('T16: at every fill level creation is 507 or stored, reading goes on, and i
 });
 
 test('T16: deleting works on a full disk, so that there is a way out', async (t) => {
-  const disk = small_disk(t, 64);
-  if (!disk) return t.skip('this user may not mount a small tmpfs');
-  const server = new Server(t, { data_dir: path.join(disk, 'data') });
-  t.after(() => unmount(disk));
-  await server.start();
+  const small = await server_on_small_disk(t, 64);
+  if (!small) return t.skip('this user may not mount a small tmpfs');
+  const { server, disk } = small;
   const ids = [];
   for (let i = 0; i < 10; i++) ids.push((await server.run('head -c 100000 /dev/zero')).id);
   for (const id of ids) await server.at_rest(id);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import { before, describe, test } from 'node:test';
 
-import { demo, patience, raw_request, rss_bytes, Server, suite_scope, until } from './harness/index.mjs';
+import { patience, raw_request, rss_bytes, Server, suite_scope, until } from './harness/index.mjs';
 
 describe('Bad input', () => {
   const scope = suite_scope();
@@ -198,10 +198,9 @@ describe('Bad input', () => {
   test('Text in any script, with any control character, comes back as it went in', async () => {
     const texts = ['ẞ—“quotes” \\ / \b\f\n\r\t', '漢字かな交じり文', '👩‍👩‍👧‍👦 🏳️‍🌈', '\u2028\u2029', '</script><img src=x onerror=alert(1)>', '\u001b]52;c;aGk=\u0007', "'; DROP TABLE tasks; --", 'x'.repeat(100_000)];
     for (const text of texts) {
-      const task = await server.ask('help', { description: text.slice(0, 1000), labels: { text: text.slice(0, 200) } });
+      const task = await server.ask('help', { description: text.slice(0, 1000), labels: { text: text.slice(0, 200).replace(/\p{Cc}/gu, ' ') } });
       assert.equal((await server.task(task.id)).description, text.slice(0, 1000));
       await server.api('DELETE', `/api/tasks/${task.id}`);
     }
-    assert.ok(demo);
   });
 });

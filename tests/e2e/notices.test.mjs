@@ -59,6 +59,7 @@ test('Asking with a later `after` takes the earlier ones', async (t) => {
   const after = page.notices[1].seq ?? page.next_after - 1;
   const rest = await server.get(`/api/sessions/${session.id}/notices?after=${after}`);
   assert.deepEqual(rest.notices.map((n) => n.id), [page.notices[2].id]);
+  await until(async () => (await server.get(`/api/sessions/${session.id}/notices`)).notices.length === 1, { what: 'the earlier ones are taken' });
   assert.deepEqual((await server.get(`/api/sessions/${session.id}/notices`)).notices.map((n) => n.id), [page.notices[2].id]);
 });
 

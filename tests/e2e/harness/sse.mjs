@@ -150,11 +150,8 @@ export class Follower {
 
   #count(event, dense) {
     this.received++;
-    if (event.event === 'server.stopping') return;
-    if (event.event === 'reset') {
-      this.resets++;
-      return;
-    }
+    if (event.event === 'reset') this.resets++;
+    if (transient.includes(event.event)) return;
     const id = Number(event.id);
     if (!Number.isSafeInteger(id) || (dense && event.data.seq !== id) || event.data.type !== event.event) this.malformed++;
     if (id <= this.last) this.repeats++;
@@ -163,6 +160,9 @@ export class Follower {
     if (event.data.at) this.delays.push(Date.now() - Date.parse(event.data.at));
   }
 }
+
+// What is not stored has no id: it is true at the moment at which it is sent.
+const transient = ['reset', 'server.stopping', 'counts'];
 
 export function percentile(values, share) {
   if (values.length === 0) return 0;
