@@ -11,6 +11,7 @@
 
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -123,8 +124,7 @@ int Keeper::make_folder() {
 }
 
 void Keeper::start() {
-  Started started =
-      start_child({request_, setup_.marker, setup_.in, setup_.out, setup_.err, setup_.umask, setup_.open_files});
+  Started started = start_child({request_, setup_.marker, setup_.in, setup_.out, setup_.err, setup_.umask});
   // The child alone holds its ends of the pipes: when the last process of the tree is gone, they end.
   for (int fd : {setup_.in, setup_.out, setup_.err}) ::close(fd);
   KeeperReport report;

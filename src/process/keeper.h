@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include <sys/resource.h>
+#include <sys/types.h>
 
 #include "process/client.h"
 
@@ -25,7 +25,6 @@ struct KeeperSetup {
   int in = -1, out = -1, err = -1;
   int runs = -1;  // The folder of all runs.
   mode_t umask = 022;
-  rlimit open_files{};
 };
 
 // In the forked process. The descriptors named in `setup` and 0 to 2 stay, every other one is closed.

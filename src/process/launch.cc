@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "process/fd.h"
@@ -23,6 +24,7 @@ struct Failure {
   int error = 0;
 };
 
+constexpr rlim_t usual_open_files = 4'096;
 constexpr std::string_view default_path = "/usr/local/bin:/usr/bin:/bin";
 
 std::string_view path_of(const SpawnRequest& request) {
@@ -71,6 +73,17 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+// Server and supervisor raise their own limit as far as they may; a program must not find it so (some close every
+// number up to it, some use select). Where a limit was asked for, it cannot be raised again.
+void limit_files(int64_t asked) {
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  rlim_t wanted = asked > 0 ? static_cast<rlim_t>(asked) : usual_open_files;
+  files.rlim_cur = wanted < files.rlim_max ? wanted : files.rlim_max;
+  if (asked > 0) files.rlim_max = files.rlim_cur;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
 // Runs in the child, on the keeper's memory: system calls only.
 [[noreturn]] void become(const Prepared& prepared, volatile Failure& failure) {
   const ChildSetup& setup = prepared.setup;
@@ -86,11 +99,7 @@ void reset_signals() {
   ::umask(setup.umask);
   rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  rlimit files = setup.open_files;
-  if (request.limits.open_files > 0) files = {static_cast<rlim_t>(request.limits.open_files), files.rlim_max};
-  if (files.rlim_cur > files.rlim_max) files.rlim_cur = files.rlim_max;
-  if (request.limits.open_files > 0) files.rlim_max = files.rlim_cur;
-  ::setrlimit(RLIMIT_NOFILE, &files);
+  limit_files(request.limits.open_files);
   if (request.limits.nice != 0) ::setpriority(PRIO_PROCESS, 0, request.limits.nice);
   if (::chdir(request.work_dir.c_str()) != 0) give_up(Stage::enter_folder, errno);
   reset_signals();

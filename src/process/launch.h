@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <string>
 
-#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "process/client.h"
@@ -19,7 +18,6 @@ struct ChildSetup {
   std::string marker;  // "NAME=value" for its environment (run_marker).
   int in = -1, out = -1, err = -1;
   mode_t umask = 022;
-  rlimit open_files{};  // What the supervisor was started with; it raised its own.
 };
 
 struct Started {

@@ -98,7 +98,7 @@ Status SupervisedRun::fork_keeper(const SpawnRequest& request) {
   if (keeper_ < 0) return machine_error("No process", errno);
   if (keeper_ == 0)
     keep({request, run_marker(place_.runs_path + "/" + run_), self, keeper_end.get(), child_in.get(), child_out.get(),
-          child_err.get(), place_.runs, place_.umask, place_.open_files});
+          child_err.get(), place_.runs, place_.umask});
   place_.loop.watch(control_.get(), EPOLLIN, this);
   watch_output();
   return {};

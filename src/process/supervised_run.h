@@ -15,7 +15,6 @@
 #include <string>
 #include <vector>
 
-#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "process/event_loop.h"
@@ -32,7 +31,6 @@ struct RunPlace {
   std::string runs_path;  // data_dir/run
   int runs = -1;
   mode_t umask = 022;
-  rlimit open_files{};
 };
 
 class SupervisedRun final : public Ready {
