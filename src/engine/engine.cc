@@ -544,6 +544,7 @@ void EngineImpl::publish(Prepared& prepared, const Committed& committed) {
     Event& event = prepared.commit.events[i];
     event.pos = committed.first_pos + static_cast<int64_t>(i);
     if (!feed && !watched) continue;
+    if (parts_.faults.skip_frame && parts_.faults.skip_frame(event)) continue;
     const auto text = prepared.texts.find(i);
     const FramePtr frame = make_frame(event, text == prepared.texts.end() ? std::string_view() : text->second);
     if (feed) feed->publish(frame);
@@ -574,7 +575,7 @@ void EngineImpl::settle_slot(const Live& live) {
   slots_.remove(task.id);
   if (holds_slot(task))
     slots_.hold(task.id, launch.agent_id, launch.model);
-  else
+  else if (!parts_.faults.keep_slot || !slots_.holds(task.id) || !parts_.faults.keep_slot(task.id))
     slots_.release(task.id);
 }
 

@@ -64,6 +64,12 @@ struct EngineSettings {
   std::string default_work_dir;
 };
 
+// Bugs that the simulator plants, to prove that it would find them. Empty everywhere else.
+struct EngineFaults {
+  std::function<bool(const Event&)> skip_frame;  // True: the event is not shown on the feeds.
+  std::function<bool(const TaskId&)> keep_slot;  // True: the slot is not given back.
+};
+
 // What the engine is made of. All outlive it.
 struct EngineParts {
   Store& store;
@@ -75,6 +81,7 @@ struct EngineParts {
   std::vector<Agent> agents;
   // Told when the engine next wants a tick() (steady time). It posts ticks to `loop` by itself where it has work now.
   std::function<void(Time)> wake_at;
+  EngineFaults faults;
 };
 
 struct Health {

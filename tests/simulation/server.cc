@@ -9,7 +9,12 @@ namespace {
 
 std::unique_ptr<Store> open_store(ServerParts& parts, StepQueue& disk, StepQueue& loop) {
   auto faulty = make_faulty(open_memory_store(parts.disk, disk), disk, std::move(parts.faults));
-  return make_sim_store({.inner = std::move(faulty), .loop = loop, .lose_commit = parts.planted.lose_commit});
+  return make_sim_store({.inner = std::move(faulty), .loop = loop, .planted = parts.planted, .verdict = parts.verdict});
+}
+
+EngineFaults plant(Planted& planted) {
+  return {.skip_frame = [&planted](const Event&) { return planted.skips_this_frame(); },
+          .keep_slot = [&planted](const TaskId&) { return planted.keeps_this_slot(); }};
 }
 
 std::vector<Agent> all_agents() {
@@ -34,7 +39,8 @@ Server::Server(ServerParts parts)
                            .random = parts.random,
                            .drivers = {{"fake", driver_.get()}},
                            .agents = all_agents(),
-                           .wake_at = [this](Time due) { engine_due_ = due; }},
+                           .wake_at = [this](Time due) { engine_due_ = due; },
+                           .faults = plant(parts.planted)},
                           std::move(parts.settings))),
       streams_{*engine_, *store_, loop, readers} {}
 

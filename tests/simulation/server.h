@@ -13,28 +13,23 @@
 #include "engine/engine.h"
 #include "store/faulty.h"
 #include "store/memory/memory_store.h"
+#include "tests/simulation/planted.h"
 #include "tests/simulation/step_queue.h"
 #include "tests/simulation/stream_reader.h"
 #include "tests/simulation/watched_driver.h"
 
 namespace errand::sim {
 
-// Bugs that are put in on purpose: the simulator must find each of them.
-struct Planted {
-  int64_t lose_commit = 0;  // The commit with this number is acknowledged and not stored.
-  int64_t skip_frame = 0;   // The event with this number is not shown on the feeds.
-  int64_t keep_slot = 0;    // The slot that is to be given back as this one is not.
-};
-
 struct ServerParts {
   std::shared_ptr<MemoryDisk> disk;
   ManualClock& clock;
   Random& random;
   TurnWatch& watch;
+  Verdict& verdict;
   EngineSettings settings;
   Faults faults;
   fake::FakeOptions agents;
-  Planted planted;
+  Planted& planted;
 };
 
 class Server {

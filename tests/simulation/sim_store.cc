@@ -8,14 +8,14 @@ namespace {
 class SimStore final : public Store {
  public:
   explicit SimStore(SimStoreParts parts)
-      : inner_(std::move(parts.inner)), loop_(parts.loop), lose_commit_(parts.lose_commit) {}
+      : inner_(std::move(parts.inner)), loop_(parts.loop), planted_(parts.planted), verdict_(parts.verdict) {}
 
   void commit(std::vector<Commit> group, Answer answer) override {
     const std::optional<size_t> lie = take_out(group);
-    inner_->commit(std::move(group), [&loop = loop_, lie,
-                                      answer = std::move(answer)](std::vector<Result<Committed>> results) mutable {
+    inner_->commit(std::move(group), [this, lie, answer = std::move(answer)](Results results) mutable {
+      for (const Result<Committed>& result : results) check(result);
       if (lie) results.insert(results.begin() + static_cast<ptrdiff_t>(*lie), Committed{1, {}, {}});
-      loop.post([answer = std::move(answer), results = std::move(results)]() mutable { answer(std::move(results)); });
+      loop_.post([answer = std::move(answer), results = std::move(results)]() mutable { answer(std::move(results)); });
     });
   }
 
@@ -56,10 +56,17 @@ class SimStore final : public Store {
   std::string describe() override { return inner_->describe(); }
 
  private:
+  using Results = std::vector<Result<Committed>>;
+
+  void check(const Result<Committed>& result) {
+    if (result || (result.error().code != Code::conflict && result.error().code != Code::invalid_argument)) return;
+    verdict_.broken("the store was given what does not fit: " + result.error().message);
+  }
+
   // The place of the commit that is to be lost; it is taken out of the group.
   std::optional<size_t> take_out(std::vector<Commit>& group) {
     for (size_t i = 0; i < group.size(); ++i) {
-      if (++commits_ != lose_commit_) continue;
+      if (group[i].task_id.empty() || !planted_.loses_this_commit()) continue;
       group.erase(group.begin() + static_cast<ptrdiff_t>(i));
       return i;
     }
@@ -68,8 +75,8 @@ class SimStore final : public Store {
 
   std::unique_ptr<Store> inner_;
   StepQueue& loop_;
-  const int64_t lose_commit_;
-  int64_t commits_ = 0;
+  Planted& planted_;
+  Verdict& verdict_;
 };
 
 }  // namespace

@@ -6,15 +6,18 @@
 #include <memory>
 
 #include "store/store.h"
+#include "tests/simulation/planted.h"
 #include "tests/simulation/step_queue.h"
+#include "tests/simulation/verdict.h"
 
 namespace errand::sim {
 
 struct SimStoreParts {
   std::unique_ptr<Store> inner;
   StepQueue& loop;  // Where answers come.
-  // Planted bug: the commit with this number (from 1) is answered as stored, and is not. 0: none.
-  int64_t lose_commit = 0;
+  Planted& planted;
+  // One server writes: a commit that does not fit what is stored is a bug of the engine.
+  Verdict& verdict;
 };
 std::unique_ptr<Store> make_sim_store(SimStoreParts parts);
 

@@ -20,6 +20,7 @@ struct Weather {
   uint64_t drain_one_in = 0;
   bool over_limit = false;
   Millis stop_ms = 0;
+  int steps = 0;
 };
 
 Weather weather_of(SeededRandom& random) {
@@ -32,6 +33,7 @@ Weather weather_of(SeededRandom& random) {
   w.drain_one_in = random.one_in(2) ? 0 : 200 + random.below(400);
   w.over_limit = random.one_in(2);
   w.stop_ms = random.one_in(2) ? 0 : static_cast<Millis>(random.below(3'000));
+  w.steps = static_cast<int>(random.one_in(4) ? 200 + random.below(600) : 1'000 + random.below(4'000));
   return w;
 }
 
@@ -51,7 +53,8 @@ class Simulation {
 
   Report run() {
     start();
-    for (int i = 0; i < options_.steps && verdict_.ok(); ++i) random_step();
+    const int steps = options_.steps > 0 ? options_.steps : weather_.steps;
+    for (int i = 0; i < steps && verdict_.ok(); ++i) random_step();
     rough_ = false;
     if (verdict_.ok()) settle();
     if (verdict_.ok()) check_end();
@@ -84,10 +87,11 @@ class Simulation {
                                                    .clock = clock_,
                                                    .random = ids_,
                                                    .watch = watch_,
+                                                   .verdict = verdict_,
                                                    .settings = settings,
                                                    .faults = faults(),
                                                    .agents = std::move(agents),
-                                                   .planted = std::exchange(options_.planted, {})});
+                                                   .planted = planted_});
     ready_ = draining_ = restart_ = false;
     server_->engine().recover([this](Result<void> recovered) {
       if (recovered)
@@ -210,8 +214,8 @@ class Simulation {
   bool run_all() {
     bool ran = false;
     for (StepQueue* queue : {&server_->disk, &server_->readers, &server_->loop})
-      while (!queue->empty() && verdict_.ok()) {
-        ++steps_;
+      for (int64_t last = steps_ + 100'000; !queue->empty() && verdict_.ok();) {
+        if (++steps_ > last) verdict_.broken("a queue is never empty");
         ran = true;
         queue->run_one();
         if (queue == &server_->disk) truth_.after_write();
@@ -227,9 +231,9 @@ class Simulation {
 
   // Runs until nothing happens before `until`.
   void run_until(Time until) {
-    int64_t rounds = 0;
+    int rounds = 0, moments = 0;  // Rounds of one moment.
     while (verdict_.ok()) {
-      if (++rounds > 200'000) return verdict_.broken("something goes round and round");
+      if (++rounds > 2'000 || moments > 100'000) return verdict_.broken("something goes round and round");
       if (restart_) crash();
       if (run_all()) continue;
       if (ready_) {
@@ -241,7 +245,11 @@ class Simulation {
       }
       const Time due = server_->next_due();
       if (!due || due > until) return;
-      if (due > clock_.steady()) clock_.advance(due - clock_.steady());
+      if (due > clock_.steady()) {
+        clock_.advance(due - clock_.steady());
+        rounds = 0;
+        ++moments;
+      }
       server_->run_due();
     }
   }
@@ -300,7 +308,8 @@ class Simulation {
     for (const auto& stream : streams_) stream->check_complete();
   }
 
-  Options options_;
+  const Options options_;
+  Planted planted_ = options_.planted;
   Verdict verdict_;
   SeededRandom random_;
   SeededRandom ids_;

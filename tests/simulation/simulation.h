@@ -13,7 +13,8 @@ namespace errand::sim {
 
 struct Options {
   uint64_t seed = 1;
-  int steps = 900;  // Of the random part; the life then goes on without faults until everything is at rest.
+  // Of the random part; the life then goes on without faults until everything is at rest. 0: by the seed.
+  int steps = 0;
   Planted planted;
   size_t trace_lines = 0;
 };
