@@ -144,9 +144,11 @@ void Client::take(const std::string& payload) {
   if (fields->has("event")) return take_event(*fields);
   auto entry = requests_.find(fields->number("re"));
   if (entry == requests_.end()) return;
+  Status status = get_status(*fields);
+  if (!status && status.error().code == Code::unavailable) return;  // It leaves: replay() asks the next one.
   Answer answer = std::move(entry->second.answer);
   requests_.erase(entry);
-  if (auto status = get_status(*fields); !status)
+  if (!status)
     answer(std::unexpected(status.error()));
   else
     answer(&*fields);

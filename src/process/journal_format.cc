@@ -72,8 +72,7 @@ Layout Layout::of_log(int64_t output_limit) {
   return {.head = spans / 2 * span, .ring = (spans - spans / 2) * span, .span = span};
 }
 
-// Some spans more than the bound: a read that began below it may end above.
-Layout Layout::of_protocol() { return {.head = 0, .ring = protocol_bound + (4 << 20), .span = 1 << 20}; }
+Layout Layout::of_protocol() { return {.head = 0, .ring = protocol_bound + protocol_slack, .span = 1 << 20}; }
 
 int64_t Layout::slot_place(int64_t offset) const {
   int64_t slot_bytes = static_cast<int64_t>(sizeof(Slot)) + slot_records() * static_cast<int64_t>(sizeof(IndexRecord));

@@ -30,6 +30,7 @@ inline constexpr char journal_magic[8] = {'e', 'r', 'r', 'j', 'r', 'n', 'l', '1'
 inline constexpr int64_t default_output_limit = 64LL << 20;
 inline constexpr int64_t min_output_limit = 64LL << 10;
 inline constexpr int64_t protocol_bound = 64LL << 20;  // Unreleased bytes, past which a protocol is not read.
+inline constexpr int64_t protocol_slack = 4LL << 20;  // What its ring holds more: a read may begin below and end above.
 
 struct Layout {
   int64_t head = 0;

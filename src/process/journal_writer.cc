@@ -30,9 +30,9 @@ bool JournalWriter::open() {
   return log_ && index_;
 }
 
-bool JournalWriter::has_room() {
+bool JournalWriter::has_room(bool draining) {
   if (mode_ == JournalMode::log) return true;
-  if (header_.total - released_ >= protocol_bound) return false;
+  if (header_.total - released_ >= protocol_bound + (draining ? protocol_slack / 2 : 0)) return false;
   // A protocol is never cut, so the disk is asked before the child is.
   const Layout& layout = header_.layout;
   int64_t needed = std::min((header_.total / layout.span + 2) * layout.span, layout.ring);

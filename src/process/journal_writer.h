@@ -17,8 +17,9 @@ class JournalWriter {
   // first byte.
   JournalWriter(int runs, std::string run, JournalMode mode, int64_t output_limit);
 
-  // May more be read from the child? False for a protocol at its bound, or with no disk for the next span.
-  bool has_room();
+  // May more be read from the child? False for a protocol at its bound, or with no disk for the next span. `draining`:
+  // what an ended run left in its pipes fits above the bound, so that nobody has to wait for a reader.
+  bool has_room(bool draining = false);
   // Takes all of it. A log on a full disk stops storing and goes on counting.
   void append(Stream stream, std::string_view bytes, Time now);
   // A protocol's bytes before `offset` are no longer needed.

@@ -85,12 +85,12 @@ void limit_files(int64_t asked) {
 }
 
 // Runs in the child, on the keeper's memory: system calls only.
-[[noreturn]] void become(const Prepared& prepared, volatile Failure& failure) {
+[[noreturn]] void become(const Prepared& prepared, int tell) {
   const ChildSetup& setup = prepared.setup;
   const SpawnRequest& request = setup.request;
-  auto give_up = [&failure](Stage stage, int error) {
-    failure.error = error;
-    failure.stage = stage;
+  auto give_up = [tell](Stage stage, int error) {
+    Failure failure{stage, error};
+    [[maybe_unused]] ssize_t n = ::write(tell, &failure, sizeof failure);
     ::_exit(127);
   };
   ::setsid();
@@ -150,6 +150,10 @@ std::string explain_program(const SpawnRequest& request, int error) {
   }
 }
 
+std::string no_process(int error) {
+  return std::string("No process can be started: ") + std::strerror(error) + "; try again later.";
+}
+
 std::string explain(const SpawnRequest& request, const Failure& failure) {
   switch (failure.stage) {
     case Stage::enter_folder:
@@ -167,18 +171,25 @@ Started start_child(const ChildSetup& setup) {
   Prepared prepared{
       setup, candidates(setup.request), {}, pointers(setup.request.argv), pointers(setup.request.env, &setup.marker)};
   prepared.file_list = pointers(prepared.files);
-  volatile Failure failure;
-  // vfork: nothing is copied, and a failed exec is told through the memory that the two share until then.
+  // A failure is told through a pipe that a successful exec closes: right also where vfork is only a fork (under some
+  // sanitizers and emulators). The real one copies nothing.
+  int pipe[2];
+  if (::pipe2(pipe, O_CLOEXEC) != 0) return {-1, no_process(errno)};
+  Fd listen(pipe[0]), tell(pipe[1]);
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
   pid_t pid = ::vfork();
 #pragma clang diagnostic pop
-  if (pid == 0) become(prepared, failure);
-  if (pid < 0) return {-1, std::string("No process can be started: ") + std::strerror(errno) + "; try again later."};
-  Failure seen{failure.stage, failure.error};
-  if (seen.stage == Stage::none) return {pid, {}};
+  if (pid == 0) become(prepared, tell.get());
+  if (pid < 0) return {-1, no_process(errno)};
+  tell.reset();
+  Failure failure;
+  ssize_t n = 0;
+  do n = ::read(listen.get(), &failure, sizeof failure);
+  while (n < 0 && errno == EINTR);
+  if (n != sizeof failure) return {pid, {}};
   // The failed child is reaped by the keeper's loop like any other.
-  return {-1, explain(setup.request, seen)};
+  return {-1, explain(setup.request, failure)};
 }
 
 }  // namespace errand::process

@@ -1,7 +1,8 @@
 // The words of the protocol, over wire.h's frames.
 //
 // A request has `op`, `id` and mostly `run`; its reply has `re` (the id), and `code` and `message` where it failed. All
-// requests may be repeated safely: that is how a client goes on after a lost connection.
+// requests may be repeated safely: that is how a client goes on after a lost connection. The code `unavailable` means
+// that this supervisor is leaving: the client repeats the request to the next one.
 //   hello  version build                    -> version build
 //   spawn  run arg* env* dir ...            -> ; subscribes
 //   attach run                              -> ; subscribes

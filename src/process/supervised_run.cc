@@ -34,7 +34,7 @@ char read_buffer[128 * 1024];
 constexpr int reads_at_once = 8;  // Then the others have their turn.
 
 Status machine_error(const char* what, int error) {
-  Code code = error == ENOSPC || error == EDQUOT ? Code::storage_full : Code::unavailable;
+  Code code = error == ENOSPC || error == EDQUOT ? Code::storage_full : Code::exhausted;
   return fail(code, std::string(what) + ": " + std::strerror(error) + "; nothing was started.");
 }
 
@@ -185,6 +185,8 @@ void SupervisedRun::keeper_exited() {
   keeper_ = -1;
   if (state_ == State::recording) {
     look_at_ = 0;  // It was killed before it was done: tick() records instead.
+  } else if (state_ == State::starting && ::faccessat(place_.runs, run_.c_str(), F_OK, 0) != 0) {
+    refused(ESRCH);  // Killed before it made the folder: nothing ran.
   } else if (state_ == State::starting || state_ == State::alive) {
     note("the keeper of " + run_ + " died");
     started({.at_ms = wall_ms()});
@@ -249,7 +251,7 @@ void SupervisedRun::begin_drain() {
 void SupervisedRun::drain() {
   auto take = [this](Stream stream, Fd& pipe, int64_t& left) {
     while (left > 0) {
-      if (!journal_->has_room()) return false;
+      if (!journal_->has_room(true)) return false;
       ssize_t n = ::read(pipe.get(), read_buffer, std::min(sizeof read_buffer, static_cast<size_t>(left)));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) left = 0;
@@ -269,6 +271,11 @@ void SupervisedRun::release_journal(int64_t offset) {
   if (!journal_) return;
   journal_->release(offset);
   if (paused_) resume();
+}
+
+void SupervisedRun::release_at_end() {
+  release_at_end_ = true;
+  release_journal(total());
 }
 
 void SupervisedRun::resume() {

@@ -58,8 +58,8 @@ class SupervisedRun final : public Ready {
   Result<int64_t> input(int64_t number, std::string_view bytes);
   void close_input();
   void release_journal(int64_t offset);
-  // Its folder goes as soon as it has ended.
-  void release_at_end() { release_at_end_ = true; }
+  // Its folder goes as soon as it has ended; nobody reads its output any more.
+  void release_at_end();
   bool released() const { return release_at_end_; }
 
   // The keeper was reaped. Where it did not finish, the run is orphaned.

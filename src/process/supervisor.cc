@@ -84,6 +84,7 @@ class Supervisor final : public Ready, public PeerOwner {
   void accept_request(Peer& peer, int64_t id) { peer.send(FrameOut().add("re", id).take()); }
   SupervisedRun* find(const Fields& fields);
   Fd open_run(const std::string& name) const;
+  void take_up_abandoned();
   void take_up(Peer& peer, int64_t id, const std::string& run, Fd folder);
   void follow(Peer& peer, int64_t id, SupervisedRun& run);
 
@@ -192,8 +193,8 @@ std::optional<int> Supervisor::set_up() {
 bool Supervisor::listen() {
   listener_.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener_) return false;
-  // The lock is held: whatever is there is a dead one's.
-  ::unlinkat(data_.get(), socket_name, 0);
+  // The lock is held: whatever is there is a dead one's, which did not take its leave.
+  if (::unlinkat(data_.get(), socket_name, 0) == 0) take_up_abandoned();
   sockaddr_un address = socket_address(data_.get());
   return ::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
          ::fchmodat(data_.get(), socket_name, 0600, 0) == 0 && ::listen(listener_.get(), 16) == 0;
@@ -404,8 +405,7 @@ void Supervisor::spawn(Peer& peer, int64_t id, const Fields& fields) {
   sweep_runs();  // One of this name that has just ended is found on disk.
   std::string name = request->run;
   if (leaving_) return refuse(peer, id, {Code::unavailable, "The supervisor is leaving; try again.", {}});
-  if (removing_.contains(name))
-    return refuse(peer, id, {Code::unavailable, "A run of this name is being removed.", {}});
+  if (removing_.contains(name)) return refuse(peer, id, {Code::conflict, "A run of this name is being removed.", {}});
   // There is one supervisor and it has one thread: what is not there now is not there when the keeper makes it.
   if (Fd folder = open_run(name)) return take_up(peer, id, name, std::move(folder));
   auto run = SupervisedRun::start(*place_, *request);
@@ -423,6 +423,16 @@ void Supervisor::attach(Peer& peer, int64_t id, const Fields& fields) {
   Fd folder = removing_.contains(name) ? Fd() : open_run(name);
   if (!folder) return refuse(peer, id, {Code::not_found, "This run was never started, or it was released.", {}});
   take_up(peer, id, name, std::move(folder));
+}
+
+// What the supervisor before this one left when it was killed. Somebody may ask for it later; its processes, if any
+// survived, are ended now.
+void Supervisor::take_up_abandoned() {
+  for (std::string& name : names_in(runs_dir_.get())) {
+    bool ended = ::faccessat(runs_dir_.get(), (name + "/" + end_name).c_str(), F_OK, 0) == 0;
+    if (ended || !is_run_name(name)) continue;
+    if (Fd folder = open_run(name)) runs_[name] = SupervisedRun::abandoned(*place_, name, std::move(folder));
+  }
 }
 
 // A folder that no live run stands for: it has ended, or an earlier supervisor left it.
@@ -492,7 +502,13 @@ void Supervisor::release(Peer& peer, int64_t id, const Fields& fields) {
     run->stop({});
   } else {
     sweep_runs();
-    remove(std::string(fields.text("run")));
+    std::string name(fields.text("run"));
+    Fd folder = open_run(name);
+    // One without an end may have left processes behind: they are ended first.
+    if (folder && !read_end(folder.get()))
+      (runs_[name] = SupervisedRun::abandoned(*place_, name, std::move(folder)))->release_at_end();
+    else
+      remove(name);
   }
   accept_request(peer, id);
 }

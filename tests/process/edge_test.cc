@@ -275,6 +275,45 @@ TEST(Edge, OneSupervisorADataFolder) {
   EXPECT_EQ(bench.supervisor_pid(), first);
 }
 
+// The supervisor is asked to leave while it still ends a run: what is asked meanwhile is done by the next one.
+TEST(Edge, WhatIsAskedOfALeavingSupervisorIsDoneByTheNext) {
+  Bench bench;
+  RecordedRun slow, next;
+  SpawnRequest request = bench.shell("task_a.1", "trap 'echo told' TERM; echo hi; while :; do sleep 0.02; done");
+  request.grace_ms = 500;
+  ASSERT_TRUE(bench.spawn(request, slow));
+  ASSERT_TRUE(bench.executor.until([&slow] { return !slow.totals.empty(); }));
+  pid_t first = bench.supervisor_pid();
+  ::kill(first, SIGTERM);
+  ASSERT_TRUE(bench.executor.until([&] { return bench.printed("task_a.1") == "hi\ntold\n"; }));
+  ASSERT_TRUE(bench.spawn(bench.shell("task_b.1", "exit 8"), next));
+  ASSERT_TRUE(bench.wait_end(next) && bench.wait_end(slow));
+  EXPECT_EQ(slow.end->how, How::stopped);
+  EXPECT_EQ(next.end->exit_code, 8);
+  EXPECT_NE(bench.supervisor_pid(), first);
+}
+
+// R2.3: the server forgot a run whose supervisor was killed; releasing it ends what is left of it.
+TEST(Edge, ReleasingAnAbandonedRunEndsWhatItLeft) {
+  Bench bench;
+  const std::string marker = new_marker();
+  RecordedRun run;
+  ASSERT_TRUE(bench.spawn(bench.command("task_a.1", {misbehave(), "background", "stay", marker}), run));
+  ASSERT_TRUE(bench.executor.until([&] { return bench.printed("task_a.1") == "ready\n"; }));
+  bench.client().forget(&run);
+  pid_t supervisor = bench.supervisor_pid();
+  pid_t keeper = children_of(supervisor).at(0);
+  bench.disconnect();
+  ::kill(supervisor, SIGSTOP);
+  ::kill(keeper, SIGKILL);
+  ::kill(supervisor, SIGKILL);
+  EXPECT_FALSE(processes_with(marker).empty());
+  bench.reconnect();
+  bench.client().release("task_a.1");
+  EXPECT_TRUE(bench.executor.until(
+      [&] { return processes_with(marker).empty() && std::filesystem::is_empty(bench.folder.path() + "/run"); }));
+}
+
 class Alone : public testing::Test {
  protected:
   pid_t start(const std::string& options) {
