@@ -1,7 +1,6 @@
 // The command line: every verb against the real server, with --json, its exit codes, and what scripts rely on.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import path from 'node:path';
 import { before, describe, test } from 'node:test';
 
 import { demo, errand, kill9, marked, marker, patience, Server, suite_scope, temporary_folder, until } from './harness/index.mjs';
@@ -154,8 +153,7 @@ describe('Verbs', () => {
     assert.ok((json.agents ?? json).some((agent) => agent.id === 'demo'));
     assert.match((await ok(['doctor'])).out, new RegExp(server.data_dir.split('/').at(-2)));
     assert.ok((await ok(['doctor', '--json'])).json);
-    const card = JSON.parse(fs.readFileSync(path.join(server.data_dir, 'server.json'), 'utf8'));
-    assert.ok((await ok(['version'])).out.includes(card.version));
+    assert.ok((await ok(['version'])).out.includes(server.card().version));
     assert.ok((await ok(['version', '--json'])).json);
     assert.ok((await ok(['open', '--print'])).out.startsWith('http://127.0.0.1:'));
   });
@@ -180,19 +178,13 @@ describe('Verbs', () => {
 
 test('A verb starts a server in the background where none runs, and finds it the next time', async (t) => {
   const server = new Server(t);
-  server.exited = Promise.resolve();
-  t.after(() => {
-    const card = path.join(server.data_dir, 'server.json');
-    if (fs.existsSync(card)) kill9(JSON.parse(fs.readFileSync(card, 'utf8')).pid);
-  });
   const first = await errand(server, ['run', '--wait', '--', 'echo', 'hi']);
   assert.equal(first.code, 0, first.err);
   assert.equal(first.held, false);
-  const pid = () => JSON.parse(fs.readFileSync(path.join(server.data_dir, 'server.json'), 'utf8')).pid;
-  const started = pid();
+  const started = server.card().pid;
   const many = await Promise.all(Array.from({ length: 5 }, () => errand(server, ['list', '--json'])));
   for (const each of many) assert.equal(each.code, 0, each.err);
-  assert.equal(pid(), started);
+  assert.equal(server.card().pid, started);
   kill9(started);
   const both = await Promise.all(Array.from({ length: 4 }, () => errand(server, ['list', '--json'])));
   for (const each of both) assert.equal(each.code, 0, `several at once start one server: ${each.err}`);

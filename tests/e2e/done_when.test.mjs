@@ -6,35 +6,23 @@ import { test } from 'node:test';
 
 import { demo, errand, kill9, patience, Server, until } from './harness/index.mjs';
 
-// A data folder that the command line alone brings to life.
-function folder_only(t) {
-  const server = new Server(t);
-  server.exited = Promise.resolve();
-  const card = () => JSON.parse(fs.readFileSync(path.join(server.data_dir, 'server.json'), 'utf8'));
-  t.after(() => {
-    if (server.started && fs.existsSync(path.join(server.data_dir, 'server.json'))) kill9(card().pid);
-  });
-  return { server, card };
-}
-
 test('Run three lines, kill -9 the server in the middle, then any verb: all three lines and one notice', async (t) => {
-  const { server, card } = folder_only(t);
-  server.started = true;
+  const server = new Server(t); // Not started: the command line does that.
   const run = await errand(server, ['run', '--json', '--', 'sh', '-c', 'for i in 1 2 3; do echo $i; sleep 1; done']);
   assert.equal(run.code, 0, run.err);
   assert.equal(run.held, false, 'the server in the background does not hold the terminal');
   const id = run.json.id;
   await until(async () => (await errand(server, ['logs', id])).out.includes('1\n'), { what: 'the first line' });
-  const first = card().pid;
+  const first = server.card().pid;
   kill9(first);
   const list = await errand(server, ['list', '--json']);
   assert.equal(list.code, 0, list.err);
-  assert.notEqual(card().pid, first, 'a new server was started');
+  assert.notEqual(server.card().pid, first, 'a new server was started');
   const waited = await errand(server, ['wait', id]);
   assert.equal(waited.code, 0, waited.err);
   assert.equal((await errand(server, ['logs', id])).out, '1\n2\n3\n');
   const token = fs.readFileSync(path.join(server.data_dir, 'token'), 'utf8').trim();
-  Object.assign(server, { token, port: Number(new URL(card().url).port) });
+  Object.assign(server, { token, port: Number(new URL(server.card().url).port) });
   const task = await server.task(id);
   assert.equal(task.status, 'completed');
   assert.equal((await server.events(id)).filter((event) => event.type === 'notice.created').length, 1);

@@ -9,8 +9,8 @@ const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 test('A launched command answers at once and completes with its output as the result', async (t) => {
   const server = await Server.start(t);
   const began = performance.now();
-  const task = await server.run('sleep 0.3; echo hello; echo oops >&2', { description: 'say hello', labels: { team: 'a b' } });
-  assert.ok(performance.now() - began < 250 * patience, 'it did not wait for the work');
+  const task = await server.run('sleep 1; echo hello; echo oops >&2', { description: 'say hello', labels: { team: 'a b' } });
+  assert.ok(performance.now() - began < 900, 'it did not wait for the work');
   assert.match(task.id, /^task_[0-9a-z]{26}$/);
   assert.match(task.session_id, /^ses_/);
   assert.ok(['pending', 'running'].includes(task.status));

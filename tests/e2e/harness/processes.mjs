@@ -52,6 +52,13 @@ export function rss_bytes(pid) {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
 }
 
+// CPU time so far, user and system: what a busy machine does not stretch.
+export function cpu_ms(pid) {
+  const stat = read(`/proc/${pid}/stat`);
+  const [user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ').slice(11, 13).map(Number);
+  return (user + system) * 10;
+}
+
 export function open_files(pid) {
   try {
     return fs.readdirSync(`/proc/${pid}/fd`).length;

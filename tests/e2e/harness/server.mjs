@@ -142,6 +142,12 @@ export class Server {
     return pid;
   }
 
+  // What DIR/server.json says, or undefined.
+  card() {
+    const file = path.join(this.data_dir, 'server.json');
+    return fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : undefined;
+  }
+
   log_tail(lines = 20) {
     const text = fs.existsSync(this.log_path) ? fs.readFileSync(this.log_path, 'utf8') : '';
     return text.trimEnd().split('\n').slice(-lines).join('\n');
@@ -154,6 +160,9 @@ export class Server {
       this.child.kill('SIGKILL');
       await this.exited;
     }
+    // A server that the command line started in the background is ours too.
+    const card = this.card();
+    if (card && !this.child) kill9(card.pid);
     // The keepers end their runs when the supervisor dies.
     for (const pid of this.supervisor_pids().slice(0, 1)) kill9(pid);
     await until(() => this.supervisor_pids().length === 0, { what: 'the supervisor and its keepers are gone' });

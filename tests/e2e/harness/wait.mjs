@@ -1,4 +1,5 @@
 // Waiting for a condition with a deadline: how every test here waits. There is no other sleep.
+import os from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const poll_ms = 10;
@@ -34,3 +35,7 @@ export function in_time(promise, within, what) {
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
+
+// How much longer things take because others use the machine too: 1 on a quiet one. For promises about time, which are
+// about errand and not about its neighbours.
+export const busy_factor = () => Math.max(1, os.loadavg()[0] / (2 * os.cpus().length));
