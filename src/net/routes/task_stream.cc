@@ -6,14 +6,30 @@ namespace errand::net {
 namespace {
 
 constexpr int store_page = 256;
+constexpr size_t held_max = 64;  // Pages remembered before those that nobody holds any more are forgotten.
 
-// Keeps the first frames, up to stored_bytes_max of them.
-void bound(std::vector<FramePtr>& frames) {
-  size_t bytes = 0;
-  for (size_t i = 0; i < frames.size(); ++i) {
-    bytes += frames[i]->body.size();
-    if (bytes > stored_bytes_max && i > 0) return frames.resize(i);
+TaskChannel::Page read_page(Store& store, const Engine& engine, const TaskId& task, int64_t after) {
+  TaskChannel::Page page;
+  const Result<std::vector<Event>> events = store.events_after(task, after, store_page);
+  // Whatever the reason: the reader connects again, and is told then.
+  page.gone = !events || (events->empty() && !store.get(task));
+  if (page.gone || events->empty()) {
+    page.last = true;
+    return page;
   }
+  // One at a time: the text of an `output` event is read from its log, and may be long.
+  std::vector<FramePtr> frames;
+  size_t bytes = 0;
+  for (const Event& event : *events) {
+    FramePtr frame = engine.frames({event}).front();
+    bytes += frame->body.size();
+    if (bytes > stored_bytes_max && !frames.empty()) break;
+    frames.push_back(std::move(frame));
+  }
+  page.first = frames.front()->seq;
+  page.last = frames.size() == events->size() && events->size() < store_page;
+  page.chunk = make_chunk(frames, false);
+  return page;
 }
 
 }  // namespace
@@ -29,6 +45,25 @@ std::optional<Chunk> TaskChannel::read(int64_t after, size_t bytes) {
   chunk_bytes_ = bytes;
   chunk_ = make_chunk(frames, false);
   return chunk_;
+}
+
+std::optional<TaskChannel::Page> TaskChannel::held(int64_t after) const {
+  const auto it = held_.find(after);
+  if (it == held_.end()) return std::nullopt;
+  Page page = it->second.page;
+  page.chunk.text = it->second.text.lock();
+  if (!page.chunk.text) return std::nullopt;
+  return page;
+}
+
+TaskChannel::Page TaskChannel::share(int64_t after, Page page) {
+  if (page.chunk.frames == 0) return page;
+  if (std::optional<Page> same = held(after)) return *std::move(same);
+  if (held_.size() >= held_max) std::erase_if(held_, [](const auto& entry) { return entry.second.text.expired(); });
+  Held& entry = held_[after];
+  entry = {page, page.chunk.text};
+  entry.page.chunk.text.reset();
+  return page;
 }
 
 TaskStream::TaskStream(Context& context, std::shared_ptr<TaskChannel> channel, Start start)
@@ -50,8 +85,8 @@ StreamSource::Pulled TaskStream::next(std::vector<Slice>& out, size_t bytes) {
     JsonOut(data).object().field("task_id", task_).end();
     out.push_back(to_slice(unstored_event("reset", data, context_.parts.clock.wall())));
   }
-  if (!stored_.empty()) {
-    send(make_chunk(std::exchange(stored_, {}), false), out);
+  if (stored_) {
+    send(*std::exchange(stored_, {}), out);
     return Pulled::some;
   }
   if (over_) return Pulled::end;
@@ -64,6 +99,10 @@ StreamSource::Pulled TaskStream::next(std::vector<Slice>& out, size_t bytes) {
     }
     behind_ = true;  // Slower than the tail is long.
   }
+  if (std::optional<TaskChannel::Page> page = channel_->held(cursor_)) {
+    take(*std::move(page));
+    return next(out, bytes);
+  }
   read_store();
   return Pulled::none;
 }
@@ -75,33 +114,25 @@ void TaskStream::send(const Chunk& chunk, std::vector<Slice>& out) {
   if (chunk.gone) over_ = true;
 }
 
+void TaskStream::take(TaskChannel::Page page) {
+  over_ = page.gone;
+  behind_ = !page.last;
+  if (page.chunk.frames == 0) return;
+  reset_due_ = reset_due_ || page.first > cursor_ + 1;
+  stored_ = std::move(page.chunk);
+}
+
 void TaskStream::read_store() {
-  struct Page {
-    std::vector<FramePtr> frames;
-    bool last = false;
-    bool gone = false;
-  };
   reading_ = true;
   const RouteParts& parts = context_.parts;
   read_then(
       parts.readers, parts.loop,
       [&store = parts.store, &engine = parts.engine, task = task_, after = cursor_] {
-        Page page;
-        const Result<std::vector<Event>> events = store.events_after(task, after, store_page);
-        // Whatever the reason: the reader connects again, and is told then.
-        page.gone = !events || (events->empty() && !store.get(task));
-        if (page.gone) return page;
-        page.frames = engine.frames(*events);
-        bound(page.frames);
-        page.last = page.frames.size() == events->size() && events->size() < store_page;
-        return page;
+        return read_page(store, engine, task, after);
       },
-      [this](Page page) {
+      [this](TaskChannel::Page page) {
         reading_ = false;
-        over_ = page.gone;
-        behind_ = !page.last;
-        reset_due_ = reset_due_ || (!page.frames.empty() && page.frames.front()->seq > cursor_ + 1);
-        stored_ = std::move(page.frames);
+        take(channel_->share(cursor_, std::move(page)));
         ready();
       });
 }

@@ -5,8 +5,10 @@
 // feed is asked with the cursor, which drops what was already sent.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/engine.h"
@@ -15,16 +17,34 @@
 
 namespace errand::net {
 
-// What the streams of one task share: its feed, and the last chunk that was made of it. A thousand readers at the same
-// place are given the same bytes.
+// What the streams of one task share: its feed, the last chunk that was made of it, and the pages of the store that
+// some reader is still being given. A thousand readers at the same place are given the same bytes.
 class TaskChannel {
  public:
+  // What one read of the store found.
+  struct Page {
+    Chunk chunk;
+    int64_t first = 0;  // The seq of its first event; 0: it has none.
+    bool last = false;  // There was nothing behind it.
+    bool gone = false;  // The task is.
+  };
+
   explicit TaskChannel(std::shared_ptr<Feed> feed) : feed_(std::move(feed)) {}
   Feed& feed() { return *feed_; }
   // What follows `after`; a chunk without frames where that is nothing yet. Absent: it has to be read from the store.
   std::optional<Chunk> read(int64_t after, size_t bytes);
+  // The page after `after` that another reader holds.
+  std::optional<Page> held(int64_t after) const;
+  // Remembers the page while somebody holds it; answers the one that is held already, where there is one.
+  Page share(int64_t after, Page page);
 
  private:
+  struct Held {
+    Page page;  // Without its text,
+    std::weak_ptr<const std::string> text;
+  };
+  std::map<int64_t, Held> held_;
+
   std::shared_ptr<Feed> feed_;
   // What the chunk was made for: the place, its size, and how far the feed was then.
   int64_t chunk_after_ = -1, chunk_pos_ = 0;
@@ -47,6 +67,7 @@ class TaskStream final : public EventStream, private FeedReader {
   Pulled next(std::vector<Slice>& out, size_t bytes) override;
   void wake() override { ready(); }
   void read_store();
+  void take(TaskChannel::Page page);
   void send(const Chunk& chunk, std::vector<Slice>& out);
 
   Context& context_;
@@ -58,7 +79,7 @@ class TaskStream final : public EventStream, private FeedReader {
   bool reading_ = false;  // A read is under way.
   bool over_ = false;     // The task is gone.
   bool reset_due_ = false;
-  std::vector<FramePtr> stored_;  // Read and not yet sent.
+  std::optional<Chunk> stored_;  // Read and not yet sent.
 };
 
 }  // namespace errand::net
