@@ -1,5 +1,5 @@
-// The engine's inside, shared by its .cc files: engine.cc (tick, pump, commit, apply), launch.cc, turns.cc (drivers,
-// deadlines), calls.cc, removal.cc, batches.cc, sessions.cc, recovery.cc.
+// The engine's inside, shared by its .cc files: engine.cc (tick, submit, load, pump), decisions.cc, commits.cc,
+// launch.cc, turns.cc (drivers, deadlines), calls.cc, removal.cc, batches.cc, sessions.cc, recovery.cc, shown.cc.
 //
 // A tick: take what waits for each task, decide, hand the commits to the store. When they are durable: replace the
 // task, show its events, answer the callers, perform the effects. A task has at most one commit under way; its further

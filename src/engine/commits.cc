@@ -1,0 +1,191 @@
+// Commits: handed to the store in groups; what follows from each once it is durable, or refused.
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "engine/engine_impl.h"
+#include "engine/frame.h"
+
+namespace errand {
+
+void EngineImpl::stage(Prepared prepared) {
+  staged_.push_back(std::move(prepared));
+  schedule();
+}
+
+void EngineImpl::hand_over() {
+  if (staged_.empty()) return;
+  auto group = std::make_shared<std::vector<Prepared>>(std::move(staged_));
+  staged_.clear();
+  std::vector<Commit> commits;
+  commits.reserve(group->size());
+  // The events are needed afterwards, for their frames; the rest is the store's.
+  for (Prepared& prepared : *group) commits.push_back(prepared.commit);
+  under_way_ += static_cast<int64_t>(group->size());
+  parts_.store.commit(std::move(commits),
+                      [this, alive = std::weak_ptr(alive_), group](std::vector<Result<Committed>> results) {
+                        if (alive.expired()) return;
+                        ERRAND_CHECK(results.size() == group->size(), "the store answers every commit");
+                        under_way_ -= static_cast<int64_t>(group->size());
+                        for (size_t i = 0; i < group->size(); ++i)
+                          committed(std::move((*group)[i]), std::move(results[i]));
+                        all_->wake_readers();
+                        schedule();
+                      });
+}
+
+void EngineImpl::committed(Prepared prepared, Result<Committed> result) {
+  if (result) {
+    ++commits_;
+    events_ += static_cast<int64_t>(prepared.commit.events.size());
+    if (prepared.live) applied(prepared, *result);
+  } else {
+    undo_batches(prepared);
+    if (prepared.live) failed(prepared, result.error());
+  }
+  if (prepared.done) prepared.done(std::move(result));
+}
+
+void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
+  const LivePtr live = prepared.live;
+  live->busy = false;
+  live->retry_at = Time{};
+  if (prepared.commit.remove) {
+    live->removed = true;
+    slots_.remove(live->id);
+    publish(prepared, committed);
+    for (Action& action : std::exchange(live->inbox, {}))
+      if (action.reply) action.reply(fail(Code::not_found, "The task was removed.", "deleted"));
+    answer_actions(prepared);
+    disarm_deadlines(*live);
+    lives_.erase(live->id);
+    ghosts_.emplace(live->id, live);
+    perform(live, std::move(prepared.effects));
+    if (!live->turn && !live->opening) ghost_gone(live);
+    const auto waiters = waiting_for_task_.equal_range(live->id);
+    std::vector<uint64_t> waiting;
+    for (auto it = waiters.first; it != waiters.second; ++it) waiting.push_back(it->second);
+    waiting_for_task_.erase(live->id);
+    for (const uint64_t key : waiting) {
+      auto node = result_waiters_.extract(key);
+      if (node.empty()) continue;
+      timers_.cancel(node.mapped().timer);
+      node.mapped().reply(fail(Code::not_found, "The task was removed while you waited for it.", "deleted"));
+    }
+    for (const auto& [batch, move] : prepared.batch_moves) check_batch_waiters(batch);
+    return;
+  }
+  const bool was_working = live->task && at_work(live->task->state);
+  live->task = prepared.after;
+  live->recorder = std::move(prepared.recorder);
+  std::erase_if(live->messages, [&](const auto& body) {
+    return std::ranges::find(live->task->waiting, body.first, &WaitingMessage::id) == live->task->waiting.end();
+  });
+  // What was just stored of a message is what a later `taken` starts from.
+  for (const Message& message : prepared.commit.messages)
+    if (const auto body = live->messages.find(message.id); body != live->messages.end()) body->second = message;
+  publish(prepared, committed);
+  settle_slot(*live);
+  answer_actions(prepared);
+  perform(live, std::move(prepared.effects));
+  if (!at_work(live->task->state)) {
+    if (live->task->phase == TurnPhase::ended) disarm_deadlines(*live);
+    if (live->task->expires_at && (!next_expiry_ || live->task->expires_at < next_expiry_)) {
+      next_expiry_ = live->task->expires_at;
+      arm_retention();
+    }
+    if (was_working || prepared.created) {
+      // The waiters read the result as everybody does.
+      std::vector<uint64_t> waiting;
+      const auto waiters = waiting_for_task_.equal_range(live->id);
+      for (auto it = waiters.first; it != waiters.second; ++it) waiting.push_back(it->second);
+      waiting_for_task_.erase(live->id);
+      for (const uint64_t key : waiting) {
+        auto node = result_waiters_.extract(key);
+        if (node.empty()) continue;
+        timers_.cancel(node.mapped().timer);
+        result(live->id, 0, std::move(node.mapped().reply));
+      }
+    }
+  }
+  for (const auto& [batch, move] : prepared.batch_moves) check_batch_waiters(batch);
+  for (const SessionId& session : prepared.told) wake_notice_waiters(session);
+  if (!live->inbox.empty()) to_pump_.push_back(live);
+  evict(live);
+}
+
+// The store would not take it: callers are told, the engine's own actions wait for another try.
+void EngineImpl::failed(Prepared& prepared, const Error& error) {
+  const LivePtr live = prepared.live;
+  live->busy = false;
+  if (prepared.created) {
+    slots_.release(live->id);
+    lives_.erase(live->id);
+    return;
+  }
+  log_warning("engine", "commit of " + live->id.value + " refused: " + error.message);
+  std::deque<Action> again;
+  for (Action& action : prepared.actions) {
+    if (action.reply)
+      action.reply(std::unexpected(error));
+    else
+      again.push_back(std::move(action));
+  }
+  std::ranges::move(live->inbox, std::back_inserter(again));
+  live->inbox = std::move(again);
+  live->retry_at = steady() + store_retry_ms;
+  if (!live->inbox.empty()) to_pump_.push_back(live);
+  evict(live);
+}
+
+void EngineImpl::answer_actions(Prepared& prepared) {
+  for (size_t i = 0; i < prepared.actions.size(); ++i) {
+    Action& action = prepared.actions[i];
+    if (!action.reply) continue;
+    if (prepared.refused[i])
+      action.reply(std::unexpected(*prepared.refused[i]));
+    else if (prepared.live->task)
+      action.reply(*prepared.live->task);
+  }
+}
+
+void EngineImpl::publish(Prepared& prepared, const Committed& committed) {
+  const TaskId& id = prepared.live->id;
+  std::shared_ptr<Feed> feed;
+  if (const auto known = feeds_.find(id); known != feeds_.end()) {
+    feed = known->second.lock();
+    if (!feed) feeds_.erase(known);
+  }
+  const bool watched = all_->read_by_anybody();
+  if (prepared.commit.remove) {
+    const FramePtr frame = make_gone_frame({.task_id = id,
+                                            .parent_session_id = prepared.live->task->launch.parent_session_id,
+                                            .why = *prepared.commit.remove,
+                                            .at = prepared.commit.now,
+                                            .pos = committed.first_pos});
+    if (feed) {
+      feed->publish(frame);
+      feed->wake_readers();
+    }
+    if (watched)
+      all_->publish(frame);
+    else
+      all_->start_at(0, committed.first_pos);
+    return;
+  }
+  if (prepared.commit.events.empty()) return;
+  for (size_t i = 0; i < prepared.commit.events.size(); ++i) {
+    Event& event = prepared.commit.events[i];
+    event.pos = committed.first_pos + static_cast<int64_t>(i);
+    if (!feed && !watched) continue;
+    if (parts_.faults.skip_frame && parts_.faults.skip_frame(event)) continue;
+    const auto text = prepared.texts.find(i);
+    const FramePtr frame = make_frame(event, text == prepared.texts.end() ? std::string_view() : text->second);
+    if (feed) feed->publish(frame);
+    if (watched) all_->publish(frame);
+  }
+  if (!watched) all_->start_at(0, prepared.commit.events.back().pos);
+  if (feed) feed->wake_readers();
+}
+
+}  // namespace errand

@@ -1,0 +1,173 @@
+// Deciding: everything that waits for a task is decided on its durable state and put into one commit.
+#include <algorithm>
+
+#include "engine/engine_impl.h"
+
+namespace errand {
+
+// Decides everything that waits. False: nothing has changed.
+bool EngineImpl::decide_all(const LivePtr& live, Prepared& prepared) {
+  Task after = *live->task;
+  prepared.recorder = live->recorder;
+  Recording out;
+  bool changed = false;
+  const Time now = wall();
+  for (const Action& action : prepared.actions) {
+    if (prepared.commit.remove) {
+      prepared.refused.push_back(Error{Code::not_found, "The task was removed.", "deleted"});
+      continue;
+    }
+    Result<Step> step = decide(after, action.input, now);
+    if (!step) {
+      prepared.refused.push_back(step.error());
+      continue;
+    }
+    prepared.refused.emplace_back();
+    if (step->removed) {
+      prepared.commit.remove = action.gone;
+      std::ranges::move(step->effects, std::back_inserter(prepared.effects));
+      changed = true;
+      continue;
+    }
+    if (std::holds_alternative<input::Activity>(action.input)) {
+      if (step->unchanged) continue;  // Fenced.
+      after = std::move(step->after);
+      decide_reports(*live, action, after, prepared, out, changed);
+      after.checkpoint = action.checkpoint;
+      changed = true;
+      continue;
+    }
+    for (const Message& message : action.messages) {
+      live->messages.insert_or_assign(message.id, message);
+      Message stored = message;
+      stored.turn = step->after.turn;
+      prepared.recorder.add_message(std::move(stored), out, now);
+    }
+    std::ranges::copy(action.taken, std::back_inserter(prepared.commit.taken));
+    const bool unchanged = step->unchanged;
+    add_step(std::move(*step), after, prepared, out, changed);
+    if (std::holds_alternative<input::ProgressDue>(action.input) && !unchanged)
+      add_notice(progress_notice(after, ids_.notice(), now), prepared, out);
+  }
+  if (changed) finish(prepared, std::move(after), std::move(out));
+  return changed;
+}
+
+void EngineImpl::decide_reports(Live& live, const Action& action, Task& after, Prepared& prepared, Recording& out,
+                                bool& changed) {
+  const Time now = wall();
+  for (const Report& report : action.reports) {
+    // After a cancel only what is true of the processes counts.
+    if (!at_work(after.state) && !std::holds_alternative<report::Output>(report) &&
+        !std::holds_alternative<report::Resources>(report))
+      continue;
+    if (const auto* taken = std::get_if<report::Taken>(&report)) {
+      Result<Step> step = decide(after, input::Taken{after.run, taken->message}, now);
+      if (!step || step->unchanged) continue;
+      const auto body = live.messages.find(taken->message);
+      if (body != live.messages.end()) prepared.recorder.take_message(body->second, out, now);
+      add_step(std::move(*step), after, prepared, out, changed);
+    } else if (const auto* asks = std::get_if<report::Asks>(&report)) {
+      Ask ask{asks->request_id, asks->kind, asks->text, asks->options, now, {}, {}};
+      Result<Step> step = decide(after, input::Asked{after.run, std::move(ask)}, now);
+      if (step) add_step(std::move(*step), after, prepared, out, changed);
+    } else if (const auto* session = std::get_if<report::AgentSession>(&report)) {
+      after.driver_session = session->id;
+    } else {
+      prepared.recorder.record(report, after, ids_, out, now);
+    }
+  }
+}
+
+// Takes one step over: its events after what was recorded before it, its notices, its effects.
+void EngineImpl::add_step(Step step, Task& after, Prepared& prepared, Recording& out, bool& changed) {
+  std::ranges::move(step.effects, std::back_inserter(prepared.effects));
+  if (step.unchanged) return;
+  changed = true;
+  const Time now = wall();
+  const bool over = step.turn_ended || step.after.run != after.run || step.after.phase != TurnPhase::working;
+  if (over && after.phase == TurnPhase::working)
+    prepared.recorder.close(out, now);
+  else
+    prepared.recorder.flush(out, now);
+  const int from = std::to_underlying(after.state);
+  const int to = std::to_underlying(step.after.state);
+  after = std::move(step.after);
+  std::ranges::move(step.events, std::back_inserter(out.events));
+  if (from != to) move_batch(prepared, after.launch.batch_id, from, to);
+  if (step.asked) add_notice(ask_notice(after, after.asks.back(), ids_.notice(), now), prepared, out);
+  if (!step.turn_ended) return;
+
+  Driver* const driver = driver_of(after);
+  const std::string path = driver != nullptr && after.run > 0 ? driver->log_path(after.id, after.run) : std::string();
+  if (at_work(after.state)) {
+    // It completed, and a message that waited makes the next turn: the notice is about the one that ended.
+    Task told = after;
+    told.state = TaskState::completed;
+    told.reason = "finished";
+    told.turn -= 1;
+    told.completed_at = now;
+    add_notice(turn_notice(told, ids_.notice(), path, now), prepared, out);
+    return;
+  }
+  add_notice(turn_notice(after, ids_.notice(), path, now), prepared, out);
+  const auto batch = batches_.find(after.launch.batch_id);
+  if (batch != batches_.end() && batch->second.counts.working() == 0)
+    add_notice(batch_notice(after, batch->second.counts, ids_.notice(), now), prepared, out);
+}
+
+void EngineImpl::add_notice(Notice notice, Prepared& prepared, Recording& out) {
+  Event event = notice_event(EventType::notice_created, notice.id, notice.created_at);
+  // `end` stays the last.
+  const bool ends = !out.events.empty() && out.events.back().type == EventType::end;
+  out.events.insert(out.events.end() - (ends ? 1 : 0), std::move(event));
+  if (notice.session_id) prepared.told.push_back(notice.session_id);
+  prepared.commit.notices.push_back(std::move(notice));
+}
+
+void EngineImpl::move_batch(Prepared& prepared, const BatchId& id, int from, int to) {
+  if (id.empty()) return;
+  const auto batch = batches_.find(id);
+  if (batch == batches_.end()) return;
+  if (from >= 0) --batch->second.counts.by_state[from];
+  if (to >= 0) ++batch->second.counts.by_state[to];
+  prepared.batch_moves.push_back({id, {from, to}});
+}
+
+void EngineImpl::undo_batches(const Prepared& prepared) {
+  for (const auto& [id, move] : prepared.batch_moves) {
+    const auto batch = batches_.find(id);
+    if (batch == batches_.end()) continue;
+    if (move.first >= 0) ++batch->second.counts.by_state[move.first];
+    if (move.second >= 0) --batch->second.counts.by_state[move.second];
+  }
+}
+
+// Puts the commit together.
+void EngineImpl::finish(Prepared& prepared, Task after, Recording out) {
+  const Time now = wall();
+  prepared.recorder.flush(out, now);
+  Commit& commit = prepared.commit;
+  commit.now = now;
+  commit.task_id = after.id;
+  commit.before_version = after.version;
+  if (commit.remove) {
+    move_batch(prepared, after.launch.batch_id, std::to_underlying(after.state), -1);
+    commit.notices.clear();
+    prepared.told.clear();
+    return;
+  }
+  after.version += 1;
+  for (Event& event : out.events) {
+    event.task_id = after.id;
+    event.seq = ++after.last_seq;
+  }
+  commit.events = std::move(out.events);
+  std::ranges::move(out.messages, std::back_inserter(commit.messages));
+  commit.sync_first = std::move(out.sync_first);
+  prepared.texts = std::move(out.texts);
+  prepared.after = std::make_shared<const Task>(std::move(after));
+  commit.after = prepared.after;
+}
+
+}  // namespace errand

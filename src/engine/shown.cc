@@ -1,0 +1,77 @@
+// What is shown without being decided: moments, health, feeds and frames.
+#include <algorithm>
+
+#include "base/text.h"
+#include "engine/engine_impl.h"
+#include "engine/frame.h"
+#include "task/json_in.h"
+
+namespace errand {
+
+TaskMoment EngineImpl::moment(const Task& task) const {
+  TaskMoment moment{.now = parts_.clock.wall()};
+  if (task.phase == TurnPhase::queued) moment.queue_position = slots_.position(task.id);
+  return moment;
+}
+
+Health EngineImpl::health() const {
+  Health health;
+  health.running = slots_.running();
+  health.queued = slots_.queued();
+  for (const auto& [id, live] : lives_) health.working += live->task && live->task->phase == TurnPhase::working;
+  health.inbox = under_way_ + static_cast<int64_t>(staged_.size());
+  health.streams = static_cast<int64_t>(all_->reader_count());
+  for (const auto& [id, feed] : feeds_)
+    if (const auto held = feed.lock()) health.streams += static_cast<int64_t>(held->reader_count());
+  health.commits = commits_;
+  health.events = events_;
+  health.recovering = recovering_;
+  health.draining = draining_;
+  return health;
+}
+
+std::shared_ptr<Feed> EngineImpl::feed(const TaskId& id) {
+  std::weak_ptr<Feed>& known = feeds_[id];
+  std::shared_ptr<Feed> feed = known.lock();
+  if (!feed) {
+    feed = std::make_shared<Feed>();
+    if (const LivePtr live = find_live(id); live && live->task) feed->start_at(live->task->last_seq, 0);
+    known = feed;
+  }
+  return feed;
+}
+
+std::shared_ptr<Feed> EngineImpl::session_feed(const SessionId& id) {
+  std::weak_ptr<Feed>& known = session_feeds_[id];
+  std::shared_ptr<Feed> feed = known.lock();
+  if (!feed) {
+    feed = std::make_shared<Feed>();
+    known = feed;
+  }
+  return feed;
+}
+
+std::vector<FramePtr> EngineImpl::frames(const std::vector<Event>& events) const {
+  std::vector<FramePtr> out;
+  out.reserve(events.size());
+  for (const Event& event : events) {
+    std::string text;
+    if (event.type == EventType::output) {
+      // Only commands print; their driver reads the log.
+      const auto driver = parts_.drivers.find("command");
+      const Result<OutputRange> range = decode_output(event.data);
+      if (driver != parts_.drivers.end() && range) {
+        const auto limit = std::min<int64_t>(range->length, output_text_max);
+        if (Result<LogRead> log = driver->second->read_log(event.task_id, range->run, range->offset, limit))
+          for (LogPiece& piece : log->pieces)
+            if (piece.offset < range->offset + range->length) text += piece.bytes;
+      }
+    }
+    out.push_back(make_frame(event, text));
+  }
+  return out;
+}
+
+FramePtr EngineImpl::gone_frame(const Tombstone& gone) const { return make_gone_frame(gone); }
+
+}  // namespace errand
