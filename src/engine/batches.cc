@@ -41,7 +41,7 @@ void EngineImpl::wait_batch(BatchId id, Until until, Millis block_ms, Reply<Batc
     if (draining_) return answer_later(std::move(reply), busy_error());
     Batch& batch = batches_[id];
     if (batch.counts.total() == 0) {
-      batches_.erase(id);
+      if (batch.waiters.empty()) batches_.erase(id);
       return answer_later(std::move(reply), no_batch(id));
     }
     batch.waiters.push_back({until, std::move(reply), 0});
@@ -74,7 +74,8 @@ void EngineImpl::check_batch_waiters(const BatchId& id) {
   const int64_t working = batch.counts.working();
   std::vector<Reply<BatchCounts>> ready;
   std::erase_if(batch.waiters, [&](BatchWaiter& waiter) {
-    const bool due = waiter.until == Until::all ? working == 0 : working < batch.counts.total();
+    // Of a batch whose tasks were all removed, nothing is left to wait for.
+    const bool due = working == 0 || (waiter.until == Until::first && working < batch.counts.total());
     if (!due) return false;
     timers_.cancel(waiter.timer);
     ready.push_back(std::move(waiter.reply));
