@@ -53,9 +53,9 @@ class FolderJournal final : public Journal {
     std::lock_guard lock(mutex_);
     auto header = open_files();
     if (!header || header->total == synced_) return {};
-    // The end is written when everything is on disk: no need to ask for it again.
-    if (::faccessat(folder_.get(), end_name, F_OK, 0) != 0 &&
-        (::fdatasync(log_.get()) != 0 || ::fdatasync(index_.get()) != 0))
+    // The end is written when the log is on disk: no need to ask for it again.
+    bool log_is_there = read_end(folder_.get()).has_value();
+    if ((!log_is_there && ::fdatasync(log_.get()) != 0) || ::fdatasync(index_.get()) != 0)
       return fail(Code::internal, std::string("The log could not be written to disk: ") + std::strerror(errno) + ".");
     synced_ = header->total;
     return {};

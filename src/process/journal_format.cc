@@ -76,7 +76,7 @@ Layout Layout::of_protocol() { return {.head = 0, .ring = protocol_bound + proto
 
 int64_t Layout::slot_place(int64_t offset) const {
   int64_t slot_bytes = static_cast<int64_t>(sizeof(Slot)) + slot_records() * static_cast<int64_t>(sizeof(IndexRecord));
-  return static_cast<int64_t>(sizeof(JournalHeader)) + place(offset) / span * slot_bytes;
+  return slots_place + place(offset) / span * slot_bytes;
 }
 
 int make_journal(int folder) {
@@ -113,7 +113,7 @@ int finish_journal(int folder) {
   if (!header) return 0;  // It printed nothing.
   Fd log(::openat(folder, log_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!log) return errno;
-  if (::fdatasync(log.get()) != 0 || ::fdatasync(index.get()) != 0) return errno;
+  if (::fdatasync(log.get()) != 0) return errno;
   bool cut = header->wrapped() && header->layout.head > 0 && header->stored_end < 0 && header->final_size == 0;
   // For people only: where it fails (a full disk), the log stays as it is, and is as good for readers.
   if (cut && put_in_order(folder, log.get(), index.get(), *header) != 0) ::unlinkat(folder, new_log_name, 0);

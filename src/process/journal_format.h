@@ -5,10 +5,11 @@
 // keeps its head and its tail in bounded space. (A protocol's journal has no head; its ring is never overrun, since the
 // supervisor stops reading first.)
 //
-// `index` is a header, then one slot for each `span` bytes of `log`: the records that tell streams and times apart. A
-// record says from which offset on, until the next one, the bytes are of this stream and came about this time. Every
-// span begins with a record of its own, so a reader needs one slot. A slot that is full takes no more records: the
-// bytes stay right, only streams that alternate more than once in 128 bytes are no longer told apart.
+// `index` is a header, the place for the run's end, then one slot for each `span` bytes of `log`: the records that tell
+// streams and times apart. A record says from which offset on, until the next one, the bytes are of this stream and
+// came about this time. Every span begins with a record of its own, so a reader needs one slot. A slot that is full
+// takes no more records: the bytes stay right, only streams that alternate more than once in 128 bytes are no longer
+// told apart.
 //
 // Order of writing: `kept_from` moves before what it gives up is overwritten; `total` moves last. A reader that looks
 // at the header again behind its read knows whether what it has is whole.
@@ -58,6 +59,11 @@ struct JournalHeader {
 };
 static_assert(sizeof(JournalHeader) == 64);
 
+// Between the header and the slots: how the run ended (run.h).
+inline constexpr int64_t end_place = sizeof(JournalHeader);
+inline constexpr int64_t slots_place = 2'048;
+inline constexpr int64_t end_room = slots_place - end_place;
+
 struct Slot {
   int64_t span;   // Which span of the output it describes.
   int64_t count;  // Its records.
@@ -84,7 +90,8 @@ int make_journal(int folder);
 std::optional<JournalHeader> read_header(int index);
 int64_t journal_total(int folder);
 
-// For a run that has ended: everything on disk, and a log past its limit put in order. 0 or errno.
+// For a run that has ended: its log is on disk, and one past its limit is put in order. The index follows with the end
+// (write_end). 0 or errno.
 int finish_journal(int folder);
 
 }  // namespace errand::process

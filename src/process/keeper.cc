@@ -81,7 +81,7 @@ class Keeper {
   KeeperReport end_;
   std::string why_;  // Text of the end.
   int left_behind_ = 0;
-  std::string order_;  // The file `end`, once it came.
+  std::string order_;  // The record of the end, once it came.
 };
 
 void close_all_but(std::initializer_list<int> keep) {

@@ -33,7 +33,7 @@ struct KeeperSetup {
 // Supervisor to keeper: one packet a message, this byte first.
 enum class KeeperOrder : char {
   stop = 's',    // Then the grace time, int64_t milliseconds.
-  record = 'r',  // The output is drained. Then the file `end`: bring log and end to disk, answer, leave.
+  record = 'r',  // The output is drained. Then the record of the end: bring log and end to disk, answer, leave.
 };
 
 // Keeper to supervisor: one packet a report.

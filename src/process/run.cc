@@ -9,7 +9,9 @@
 
 #include <sys/stat.h>
 
+#include "base/check.h"
 #include "process/fd.h"
+#include "process/journal_format.h"
 
 namespace errand::process {
 namespace {
@@ -17,8 +19,12 @@ namespace {
 constexpr std::string_view how_names[] = {"exited", "signalled", "timeout", "stopped", "spawn_failed", "lost", "limit"};
 constexpr const char* removed_prefix = ".removed.";
 constexpr size_t run_name_max = 200;
-constexpr size_t end_max = 64 * 1024;
-constexpr size_t end_text_max = 4 * 1024;
+constexpr size_t end_text_max = 1'400;  // The rest of the record is numbers: it fits end_room.
+
+struct RecordHeader {
+  uint64_t size;
+  uint64_t checksum;
+};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -75,39 +81,38 @@ RunEnd get_end(const Fields& fields) {
 std::string encode_end(const RunEnd& end) {
   FrameOut out;
   put_end(out, end);
-  uint64_t sum = checksum(out.payload());
-  std::string file(reinterpret_cast<const char*>(&sum), sizeof sum);
-  return file.append(out.payload());
+  RecordHeader header{out.payload().size(), checksum(out.payload())};
+  std::string record(reinterpret_cast<const char*>(&header), sizeof header);
+  return record.append(out.payload());
 }
 
-std::optional<RunEnd> decode_end(std::string_view file) {
-  uint64_t sum = 0;
-  if (file.size() <= sizeof sum) return std::nullopt;
-  std::memcpy(&sum, file.data(), sizeof sum);
-  std::string_view payload = file.substr(sizeof sum);
-  if (checksum(payload) != sum) return std::nullopt;
-  auto fields = Fields::parse(payload);
-  if (!fields) return std::nullopt;
-  return get_end(*fields);
+std::optional<RunEnd> decode_end(std::string_view record) {
+  RecordHeader header;
+  if (record.size() <= sizeof header) return std::nullopt;
+  std::memcpy(&header, record.data(), sizeof header);
+  record.remove_prefix(sizeof header);
+  if (header.size == 0 || header.size > record.size()) return std::nullopt;
+  std::string_view payload = record.substr(0, header.size);
+  auto fields = checksum(payload) == header.checksum ? Fields::parse(payload) : std::nullopt;
+  return fields ? std::optional(get_end(*fields)) : std::nullopt;
 }
 
 std::optional<RunEnd> read_end(int folder) {
-  Fd fd(::openat(folder, end_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd) return std::nullopt;
-  std::string file(end_max, '\0');
-  ssize_t n = ::pread(fd.get(), file.data(), file.size(), 0);
-  if (n < 0) return std::nullopt;
-  return decode_end(std::string_view(file).substr(0, static_cast<size_t>(n)));
+  Fd index(::openat(folder, index_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  char record[end_room];
+  ssize_t n = index ? ::pread(index.get(), record, sizeof record, end_place) : -1;
+  return n > 0 ? decode_end({record, static_cast<size_t>(n)}) : std::nullopt;
 }
 
-// One sync, no rename: the checksum makes it atomic, and on Linux file systems an fsync of a new file brings its name
-// to disk with it. Were the name lost nevertheless, the run would be told as lost: never as something that it was not.
-int write_end(int folder, std::string_view file) {
-  Fd fd(::openat(folder, end_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd) return errno;
+// In the index, not in a file of its own: one sync brings both to disk. The checksum makes it atomic.
+int write_end(int folder, std::string_view record) {
+  ERRAND_CHECK(record.size() <= static_cast<size_t>(end_room), "an end fits its place");
+  Fd index(::openat(folder, index_name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!index) return errno;
   errno = ENOSPC;  // What a short write means.
-  if (::write(fd.get(), file.data(), file.size()) != static_cast<ssize_t>(file.size())) return errno;
-  return ::fsync(fd.get()) == 0 ? 0 : errno;
+  if (::pwrite(index.get(), record.data(), record.size(), end_place) != static_cast<ssize_t>(record.size()))
+    return errno;
+  return ::fdatasync(index.get()) == 0 ? 0 : errno;
 }
 
 std::vector<std::string> names_in(int folder) {

@@ -1,8 +1,7 @@
 // A run's folder on disk: data_dir/run/<task>.<run>/
 //
-//   log        what it printed (journal_format.h)
-//   index      which stream and when
-//   end        how it ended; written once, whole, after everything else is on disk
+//   log        what it printed, byte for byte
+//   index      which stream and when (journal_format.h); and how it ended, once everything else is on disk
 //
 // Its keeper holds a flock on the folder itself: no end and no lock means that nobody looks after it any more.
 #pragma once
@@ -20,7 +19,6 @@ namespace errand::process {
 inline constexpr const char* runs_name = "run";
 inline constexpr const char* log_name = "log";
 inline constexpr const char* index_name = "index";
-inline constexpr const char* end_name = "end";
 
 // "<task>.<run>": letters, digits and underscores, a dot, digits. Nothing else may name a folder.
 bool is_run_name(std::string_view run);
@@ -34,12 +32,12 @@ std::string_view name(RunEnd::How how);
 void put_end(FrameOut& out, const RunEnd& end);
 RunEnd get_end(const Fields& fields);
 
-// The file `end`: fields and their checksum. A torn or foreign file is no end.
+// The record of the end: its length, a checksum, fields. One that is torn or not ours is no end.
 std::string encode_end(const RunEnd& end);
-std::optional<RunEnd> decode_end(std::string_view file);
+std::optional<RunEnd> decode_end(std::string_view record);
 std::optional<RunEnd> read_end(int folder);
-// Atomically, and on disk when it returns. 0 or errno.
-int write_end(int folder, std::string_view file);
+// With all of the index, on disk when it returns. 0 or errno.
+int write_end(int folder, std::string_view record);
 
 // The names in a folder, without "." and "..".
 std::vector<std::string> names_in(int folder);

@@ -429,9 +429,9 @@ void Supervisor::attach(Peer& peer, int64_t id, const Fields& fields) {
 // survived, are ended now.
 void Supervisor::take_up_abandoned() {
   for (std::string& name : names_in(runs_dir_.get())) {
-    bool ended = ::faccessat(runs_dir_.get(), (name + "/" + end_name).c_str(), F_OK, 0) == 0;
-    if (ended || !is_run_name(name)) continue;
-    if (Fd folder = open_run(name)) runs_[name] = SupervisedRun::abandoned(*place_, name, std::move(folder));
+    if (!is_run_name(name)) continue;
+    Fd folder = open_run(name);
+    if (folder && !read_end(folder.get())) runs_[name] = SupervisedRun::abandoned(*place_, name, std::move(folder));
   }
 }
 

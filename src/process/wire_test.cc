@@ -1,8 +1,11 @@
 #include "process/wire.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "base/id.h"
+#include "process/journal_format.h"
 #include "process/run.h"
 
 namespace errand::process {
@@ -103,6 +106,18 @@ TEST(Wire, AnEndSurvivesTheDisk) {
   EXPECT_DOUBLE_EQ(read->cpu_s, 1.5);
   EXPECT_EQ(read->output_bytes, 1LL << 40);
   EXPECT_EQ(read->ended_at.ms, 2);
+}
+
+TEST(Wire, TheLongestEndFitsItsPlace) {
+  RunEnd end;
+  end.how = RunEnd::How::spawn_failed;
+  end.text = std::string(100'000, 'x');
+  end.exit_code = end.signal = std::numeric_limits<int>::min();
+  end.max_memory_bytes = end.output_bytes = end.started_at.ms = end.ended_at.ms = std::numeric_limits<int64_t>::min();
+  end.cpu_s = 1e12;
+  std::string record = encode_end(end);
+  EXPECT_LE(record.size(), static_cast<size_t>(end_room));
+  ASSERT_TRUE(decode_end(record));
 }
 
 TEST(Wire, OnlyATaskAndANumberNameARun) {
