@@ -18,8 +18,8 @@ namespace errand::sim {
 
 class Clients {
  public:
-  Clients(SeededRandom& random, ManualClock& clock, Truth& truth, Verdict& verdict, bool over_limit)
-      : random_(random), clock_(clock), truth_(truth), verdict_(verdict), over_limit_(over_limit) {}
+  Clients(SeededRandom& random, Truth& truth, Verdict& verdict, bool over_limit)
+      : random_(random), truth_(truth), verdict_(verdict), over_limit_(over_limit) {}
 
   // One request of some kind.
   void act(Engine& engine);
@@ -66,7 +66,6 @@ class Clients {
   void told(const TaskView& view, const char* by) { truth_.acknowledged(view.task, by); }
 
   SeededRandom& random_;
-  ManualClock& clock_;
   Truth& truth_;
   Verdict& verdict_;
   const bool over_limit_;

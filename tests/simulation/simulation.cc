@@ -46,7 +46,7 @@ class Simulation {
         weather_(weather_of(random_)),
         watch_(verdict_),
         truth_(disk_, weather_.max_concurrent, verdict_),
-        clients_(random_, clock_, truth_, verdict_, weather_.over_limit) {
+        clients_(random_, truth_, verdict_, weather_.over_limit) {
     verdict_.trace_on(options.trace_lines);
     streams_.push_back(std::make_unique<StreamReader>(TaskId(), truth_, verdict_));
   }
@@ -304,6 +304,7 @@ class Simulation {
     if (health.inbox != 0) verdict_.broken("something still waits to be stored");
     if (!watch_.open().empty() || server_->live_turns() != 0) verdict_.broken("an agent is still at work");
     truth_.check_notices();
+    truth_.check_batches();
     truth_.check_messages();
     for (const auto& stream : streams_) stream->check_complete();
   }

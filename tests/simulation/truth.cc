@@ -72,6 +72,7 @@ void Truth::after_write() {
 
 void Truth::check_task(const MemoryDisk::TaskRow& row, Known& known) {
   const Task& task = row.task;
+  known.batch = task.launch.batch_id;
   if (const std::string broken = broken_promise(task); !broken.empty())
     verdict_.broken(fmt::format("{} on disk: {}", task.id.value, broken));
   if (task.version < known.version) verdict_.broken(task.id.value + " went back to an older version");
@@ -155,12 +156,8 @@ void Truth::acknowledged_gone(const TaskId& id, std::string_view by) {
 
 void Truth::check_notices() {
   std::map<TaskId, std::map<int, int>> told;
-  std::set<BatchId> batches_told;
-  for (const auto& [id, notice] : disk_->notices) {
+  for (const auto& [id, notice] : disk_->notices)
     if (notice.kind == NoticeKind::turn_ended) ++told[notice.task_id][notice.turn];
-    if (notice.kind == NoticeKind::batch_ended)
-      if (const auto* row = disk_->find(notice.task_id)) batches_told.insert(row->task.launch.batch_id);
-  }
   for (const auto& [number, row] : disk_->tasks) {
     const Task& task = row.task;
     const Known& known = known_[task.id];
@@ -175,6 +172,23 @@ void Truth::check_notices() {
       if (count != 0 && !known.ended_turns.contains(turn))
         verdict_.broken(fmt::format("a notice tells that turn {} of {} ended, which it did not", turn, task.id.value));
   }
+}
+
+void Truth::check_batches() {
+  std::map<BatchId, bool> told;
+  for (const auto& [id, known] : known_)
+    if (known.batch) told.emplace(known.batch, false);
+  for (const auto& [id, notice] : disk_->notices)
+    if (notice.kind == NoticeKind::batch_ended) told[known_[notice.task_id].batch] = true;
+  for (const auto& [id, known] : known_) {
+    const MemoryDisk::TaskRow* row = disk_->find(id);
+    // Notices go with what they are about, and with the session that they are for.
+    const bool may_be_gone =
+        !row || (row->task.launch.parent_session_id && !disk_->sessions.contains(row->task.launch.parent_session_id));
+    if (may_be_gone) told[known.batch] = true;
+  }
+  for (const auto& [batch, known] : told)
+    if (batch && !known) verdict_.broken("nobody was told that batch " + batch.value + " is whole");
 }
 
 void Truth::check_messages() {

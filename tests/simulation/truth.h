@@ -32,6 +32,8 @@ class Truth {
   // At the end: each turn that ended has its one notice (R5.5, P6), each message reached its agent once and in order
   // (R5.1).
   void check_notices();
+  // At the end: a batch that is whole was told of (R5.5).
+  void check_batches();
   void check_messages();
   // Tasks at work, for the liveness check.
   std::set<TaskId> at_work_now() const;
@@ -41,12 +43,12 @@ class Truth {
  private:
   // What is known of a task from its earlier writes.
   struct Known {
+    BatchId batch;
     int64_t version = 0;
     size_t events = 0;
     TaskState state = TaskState::pending;
     bool ended = false;         // Its last word was `end`.
     bool waived = false;        // It asked since it began to work: it may go on over the limit (R1.10).
-    std::set<int> open_turns;   // Turns shown and not ended.
     std::set<int> ended_turns;  // Each owes one notice.
     int turn = 0;               // Of the last status.
     bool cut = false;           // The last status showed a turn at work that is being stopped.
