@@ -9,7 +9,7 @@
 namespace errand {
 namespace {
 
-constexpr size_t grams_a_term_max = 8;
+constexpr size_t grams_a_term_max = 4;
 
 // The character at `at`, which is moved behind it. A byte that belongs to none counts as U+FFFD.
 char32_t next_character(std::string_view text, size_t& at) {

@@ -39,7 +39,7 @@ std::string_view searched_text(std::string_view result);
 // Calls `each` once for every distinct gram of `text` (folded here), until it answers false.
 void each_gram(std::string_view text, const std::function<bool(std::string_view gram)>& each);
 
-// Grams that every text with `term` in it has: at most 8, spread over the term.
+// Grams that every text with `term` in it has: at most 4, spread over the term.
 std::vector<std::string> grams_of_term(std::string_view term);
 
 }  // namespace errand

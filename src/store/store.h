@@ -5,7 +5,8 @@
 //
 // Threads: `commit` is called by the engine's thread; its answer comes through the executor that the store was made
 // with. Every other call reads: it may block on the disk, may run on any thread and in parallel, never keeps a
-// transaction open behind the call, and sees all that was answered by `commit` before it began.
+// transaction open behind the call, and sees all that was answered by `commit` before it began. Any of them may answer
+// internal with the reason "corrupt" (a damaged row: never a wrong one), "io", or unavailable.
 #pragma once
 
 #include <cstdint>
@@ -40,15 +41,16 @@ std::string_view name(Gone why);
 struct Commit {
   // The task. `before_version` 0 inserts it; else the commit is refused (conflict) where the stored version differs,
   // and then writes nothing. `after->version` must be before_version + 1. With `remove` (and no `after`) the task goes,
-  // with its session, messages and events; its notices stay until they are taken, and a tombstone stays for good.
+  // with its session, messages and events, and what others owed that session; notices that it owes its parent stay
+  // until they are taken, its other ones go; a tombstone stays for good.
   TaskId task_id;  // Empty: this commit is about no task.
   int64_t before_version = 0;
   std::shared_ptr<const Task> after;
   std::optional<Gone> remove;
 
-  std::vector<Event> events;       // With seq; the store sets pos.
+  std::vector<Event> events;       // The task's, with seq: from its last one up to after->last_seq. The store sets pos.
   std::vector<Message> messages;   // Inserted, or replaced where the id is known. seq 0: the next one of its session.
-  std::vector<Notice> notices;     // Inserted; the store sets seq.
+  std::vector<Notice> notices;     // Inserted; the store sets seq, and makes a session that it does not know.
   std::vector<NoticeId> taken;     // Marked taken at `now`, where they are not yet.
   std::optional<Session> session;  // Inserted where its id is not known yet (an existing one stays as it is).
   std::optional<SessionId> remove_session;  // The session's row, its messages and notices go.
@@ -79,6 +81,7 @@ struct Committed {
   std::vector<int64_t> notice_seqs;   // In the order of Commit::notices.
 };
 
+// By the order in which they were stored, whatever the clock said; or by updated_at, the latest first.
 enum class Sort : uint8_t { newest, oldest, updated };
 
 struct TaskFilter {
@@ -88,8 +91,9 @@ struct TaskFilter {
   BatchId batch_id;
   SessionId parent_session_id;
   std::string label_key, label_value;
-  std::string query;  // Full text on title, prompt and result: every word or part of a word must occur.
-  Time created_after, created_before;
+  // Title, prompt, command and result: every word of it must occur, as plain text, in any case (search_text.h).
+  std::string query;
+  Time created_after, created_before;  // Neither is included.
   bool operator==(const TaskFilter&) const = default;
 };
 
@@ -165,15 +169,16 @@ class Store {
   virtual Result<std::vector<QueuedTask>> queued() = 0;
   // At rest with expires_at <= now and every notice of theirs taken or without a parent, soonest first.
   virtual Result<std::vector<TaskId>> expired(Time now, int limit) = 0;
-  virtual Result<Time> next_expiry() = 0;  // Never, where nothing expires.
+  virtual Result<Time> next_expiry() = 0;  // Of the same tasks; never, where nothing expires.
 
   // Batches and parents.
   virtual Result<BatchCounts> batch_counts(const BatchId& id) = 0;  // All zero: unknown.
   virtual Result<std::vector<TaskId>> tasks_of_parent(const SessionId& parent) = 0;
 
-  // Events.
+  // Events. Of a task that is not there: not_found, as `get` says it.
   virtual Result<std::vector<Event>> events_after(const TaskId& id, int64_t seq, int limit) = 0;
-  // All changes with pos > `pos` in order. Where history before that is gone: not_found with reason "reset".
+  // All changes with pos > `pos` in order; those of tasks that went are gone. Where history before that is gone, or
+  // `pos` was never given (another database): not_found with reason "reset".
   virtual Result<std::vector<Change>> changes_after(int64_t pos, int limit) = 0;
   virtual int64_t last_pos() = 0;
 

@@ -9,22 +9,26 @@ namespace errand::sqlite {
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
 Statement& Statement::bind(int at, int64_t number) {
-  sqlite3_bind_int64(statement_, at, number);
+  if (statement_) sqlite3_bind_int64(statement_, at, number);
   return *this;
 }
 
 Statement& Statement::bind(int at, std::string_view text) {
   // A null pointer would bind NULL.
-  sqlite3_bind_text64(statement_, at, text.data() ? text.data() : "", text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  if (statement_)
+    sqlite3_bind_text64(statement_, at, text.data() ? text.data() : "", text.size(), SQLITE_STATIC, SQLITE_UTF8);
   return *this;
 }
 
 Statement& Statement::bind_null(int at) {
-  sqlite3_bind_null(statement_, at);
+  if (statement_) sqlite3_bind_null(statement_, at);
   return *this;
 }
 
-int Statement::step() { return statement_ ? sqlite3_step(statement_) : SQLITE_MISUSE; }
+int Statement::step() {
+  if (statement_) return sqlite3_step(statement_);
+  return failure_ != 0 ? failure_ : SQLITE_MISUSE;
+}
 
 int Statement::run() {
   int code = step();
@@ -50,11 +54,13 @@ bool Statement::is_null(int column) const { return sqlite3_column_type(statement
 Database::Database(Database&& other) noexcept
     : db_(std::exchange(other.db_, nullptr)),
       path_(std::move(other.path_)),
+      failed_(std::move(other.failed_)),
       statements_(std::move(other.statements_)) {}
 
 Database& Database::operator=(Database&& other) noexcept {
   std::swap(db_, other.db_);
   std::swap(path_, other.path_);
+  std::swap(failed_, other.failed_);
   std::swap(statements_, other.statements_);
   return *this;
 }
@@ -106,9 +112,8 @@ Result<Statement> Database::prepare(std::string_view sql) {
 Statement& Database::cached(std::string_view sql) {
   const auto known = statements_.find(sql);
   if (known != statements_.end()) return known->second;
-  static Statement broken;
   Result<Statement> statement = prepare(sql);
-  if (!statement) return broken;
+  if (!statement) return failed_ = Statement::failed(sqlite3_extended_errcode(db_));
   return statements_.emplace(sql, std::move(*statement)).first->second;
 }
 

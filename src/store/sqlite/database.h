@@ -20,10 +20,18 @@ namespace errand::sqlite {
 class Statement {
  public:
   Statement() = default;
-  Statement(sqlite3_stmt* statement) : statement_(statement) {}
-  Statement(Statement&& other) noexcept : statement_(std::exchange(other.statement_, nullptr)) {}
+  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+  // One that could not be prepared: every step answers with the code.
+  static Statement failed(int code) {
+    Statement statement;
+    statement.failure_ = code;
+    return statement;
+  }
+  Statement(Statement&& other) noexcept
+      : statement_(std::exchange(other.statement_, nullptr)), failure_(other.failure_) {}
   Statement& operator=(Statement&& other) noexcept {
     std::swap(statement_, other.statement_);
+    std::swap(failure_, other.failure_);
     return *this;
   }
   ~Statement();
@@ -50,6 +58,7 @@ class Statement {
 
  private:
   sqlite3_stmt* statement_ = nullptr;
+  int failure_ = 0;
 };
 
 // Resets a statement when the scope ends: no statement stays open behind a call, so no transaction does.
@@ -83,8 +92,7 @@ class Database {
   Result<int64_t> number(const std::string& sql);
 
   Result<Statement> prepare(std::string_view sql);
-  // Prepared once and kept. A statement that does not compile is a bug, or a damaged file: then every step answers
-  // with the error.
+  // Prepared once and kept. Where that fails (a damaged file, or a bug), every step answers with the error.
   Statement& cached(std::string_view sql);
 
   Error error(int code, std::string_view doing) const;
@@ -101,6 +109,7 @@ class Database {
 
   sqlite3* db_ = nullptr;
   std::string path_;
+  Statement failed_;
   std::unordered_map<std::string, Statement, Hash, std::equal_to<>> statements_;
 };
 

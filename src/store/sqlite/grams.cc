@@ -32,7 +32,7 @@ int tokenize(Fts5Tokenizer*, void* context, int flags, const char* text, int siz
 
 constexpr size_t grams_a_term = 2;
 constexpr size_t grams_a_query = 6;
-constexpr size_t samples_max = 24;
+constexpr size_t samples_max = 12;
 constexpr int sample_size = 32;
 // A gram this much more common than the rarest one excludes too little to be worth its walk.
 constexpr double common_factor = 16;
@@ -91,12 +91,14 @@ Status register_grams(Database& db) {
 
 Result<std::string> match_expression(Database& index, const std::vector<std::string>& terms) {
   std::vector<Sample> chosen;
-  size_t sampled = 0;
+  // Every term gets its share; of a very long query, only the first ones, and the others are looked for in the text.
+  const size_t samples_a_term = std::max<size_t>(samples_max / std::max<size_t>(terms.size(), 1), 1);
   for (const std::string& term : terms) {
+    if (chosen.size() >= samples_max) break;
     std::vector<Sample> samples;
-    for (std::string& gram : grams_of_term(term)) {
-      // The later terms of a long query are only looked for in the text.
-      if (!chosen.empty() && ++sampled > samples_max) break;
+    std::vector<std::string> grams = grams_of_term(term);
+    if (grams.size() > samples_a_term) grams.resize(samples_a_term);
+    for (std::string& gram : grams) {
       const Result<double> share = share_of(index, gram);
       if (!share) return std::unexpected(share.error());
       samples.push_back({std::move(gram), *share});

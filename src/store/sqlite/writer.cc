@@ -15,7 +15,9 @@ namespace {
 // Past this many commits the next transaction begins: a reply should not wait for a thousand others.
 constexpr size_t commits_a_transaction = 1'024;
 // 32 MiB: a checkpoint holds the writer, and how long goes with the pages; rarely and in peace is better than often.
-constexpr int wal_pages_max = 8'192;
+constexpr int wal_pages_many = 8'192;
+constexpr int wal_pages_again = 1'024;  // A reader was in its way: so many pages later it is tried again;
+constexpr int wal_pages_max = 14'336;   // at 56 MiB the reader is waited for.
 constexpr int wal_pages_worth_it = 512;
 constexpr std::chrono::milliseconds idle_before_checkpoint{200};
 constexpr int sweep_rows_idle = 2'000;
@@ -47,6 +49,7 @@ Writer::Writer(Database db, CommitWriter commits, Ballast ballast, Parts parts)
         return SQLITE_OK;
       },
       this);
+  checkpoint_at_ = wal_pages_many;
   publish();
   thread_ = std::thread([this] { run(); });
 }
@@ -119,7 +122,8 @@ void Writer::run() {
     store(groups);
     if (!dead_) answer(std::move(groups));
     // Where space is short the WAL begins anew each time: it must not eat what the ballast gave up.
-    if (!dead_ && (wal_pages_ > wal_pages_max || !ballast_.taken())) checkpoint(/*whole=*/true);
+    if (!dead_ && (wal_pages_ > checkpoint_at_ || !ballast_.taken()))
+      checkpoint(/*whole=*/wal_pages_ > wal_pages_max || !ballast_.taken());
     lock.lock();
   }
   lock.unlock();
@@ -214,18 +218,21 @@ int Writer::end_transaction() {
 
 // Answers those of `items` that cannot be helped, and leaves those that should be tried again.
 void Writer::settle_failed(std::vector<Item>& items, int code) {
-  if ((code & 0xFF) != SQLITE_CONSTRAINT) {
-    const Error error = db_.error(code, "store a commit");
-    const bool full = (code & 0xFF) == SQLITE_FULL;
-    const bool helps = full && ballast_.give_up();
-    if (helps) {
-      log_warning("store", "the disk is full: only deleting is possible until there is space");
-      checkpoint(/*whole=*/false);
-    }
-    for (Item& item : items)
-      if (!helps || !frees_space(*item.commit)) *item.result = std::unexpected(error);
+  const auto settled = [](const Item& item) { return item.result->has_value(); };
+  const Error error = db_.error(code, "store a commit");
+  const bool culprit_found = (code & 0xFF) == SQLITE_CONSTRAINT && std::ranges::any_of(items, settled);
+  bool space_was_made = false;
+  if ((code & 0xFF) == SQLITE_FULL && ballast_.give_up()) {
+    log_warning("store", "the disk is full: only deleting is possible until there is space");
+    space_was_made = true;
+    checkpoint(/*whole=*/true);
+    if (dead_) return;
   }
-  std::erase_if(items, [](const Item& item) { return item.result->has_value(); });
+  for (Item& item : items) {
+    const bool again = culprit_found || (space_was_made && frees_space(*item.commit));
+    if (!again) *item.result = std::unexpected(error);
+  }
+  std::erase_if(items, settled);
 }
 
 void Writer::answer(std::vector<Group> groups) {
@@ -256,7 +263,9 @@ void Writer::checkpoint(bool whole) {
   // A passive one copies what it can; a whole one waits for readers (they are short), so that the WAL begins anew.
   const int code = sqlite3_wal_checkpoint_v2(
       db_.handle(), nullptr, whole ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, &in_wal, &copied);
-  if (code == SQLITE_OK && copied >= in_wal) wal_pages_ = 0;
+  const bool done = code == SQLITE_OK && copied >= in_wal;
+  checkpoint_at_ = done ? wal_pages_many : wal_pages_ + wal_pages_again;
+  if (done) wal_pages_ = 0;
   const int kind = code & 0xFF;
   if (kind == SQLITE_IOERR) die(code, "checkpoint");
 }

@@ -92,6 +92,7 @@ class Writer {
   // The writer thread's own.
   bool dead_ = false;
   int wal_pages_ = 0;  // Not yet checkpointed; set by SQLite's hook.
+  int checkpoint_at_ = 0;
   int64_t next_ballast_try_ms_ = 0;
 
   std::mutex mutex_;
