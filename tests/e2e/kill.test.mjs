@@ -39,7 +39,7 @@ async function write(server, ledger, name, state) {
         ledger.acked++;
       } else if (n % 11 === 5 && state.agents.length > 0) {
         const id = state.agents.at(-1);
-        const text = `message ${name}-${n}`;
+        const text = `noop ${name}-${n}`;
         const reply = await call('POST', `/api/tasks/${id}/message`, { message: text, when: 'queue' });
         if (reply.status === 202) ledger.messages.push({ id, text });
         else if (reply.status !== 409) ledger.refused.push(`message ${reply.status} ${reply.text}`);
@@ -47,7 +47,7 @@ async function write(server, ledger, name, state) {
       } else {
         const key = `${name}-${n}`;
         const agent = n % 9 === 4;
-        await create(key, agent ? { agent_id: 'demo', message: 'hello', labels: { key } } : { kind: 'command', command: `echo ${key} >>witness`, work_dir: server.folder, labels: { key } });
+        await create(key, agent ? { agent_id: 'demo', message: 'noop', labels: { key } } : { kind: 'command', command: `echo ${key} >>witness`, work_dir: server.folder, labels: { key } });
       }
     } catch {
       if (server.gone) return;
@@ -85,6 +85,19 @@ async function cycle(server, ledger, cycle_number, ms) {
   for (const state of states) state.stopped = true;
   await Promise.all(clients);
   return rate;
+}
+
+// Waits until nothing but the tickers is at work. Stuck is what does not move: as long as the number goes down, it may
+// take its time.
+async function all_ends(server) {
+  for (let left = Infinity; left > 3; ) {
+    const before = left;
+    await until(async () => {
+      const { counts } = await server.get('/api/tasks?limit=1&counts=true', { check: false });
+      left = counts.pending + counts.running + counts.resumed;
+      return left <= 3 || left < before;
+    }, { within: 30_000 * patience, what: `one of ${before} tasks comes to its end` });
+  }
 }
 
 async function all_tasks(server) {
@@ -145,16 +158,16 @@ test('T1: nothing acknowledged is lost or doubled, nothing is stuck, nothing is 
   assert.ok(percentile(ready, 0.99) <= 1000 * patience * busy_factor(), `ready again within 1 s (p99 ${percentile(ready, 0.99)})`);
   for (const pid of pids) assert.ok(marked(mark).some((p) => p.pid === pid), 'the same three processes ran through all of it');
 
+  // More room, so that what is in line comes to its end soon.
+  server.args = ['--max-concurrent', '16'];
+  await server.restart();
   // What was never answered is repeated with its key, and then it is there once.
   for (const [key, body] of ledger.unsure) {
     const reply = await server.api('POST', '/api/tasks', body, { headers: { 'idempotency-key': key }, check: false });
     assert.ok([200, 201].includes(reply.status));
     ledger.created.set(key, reply.json.id);
   }
-  await until(async () => {
-    const left = await server.get('/api/tasks?status=pending,running,resumed&limit=500', { check: false });
-    return left.tasks.every((task) => task.title === 'ticker');
-  }, { within: 180_000 * patience, what: 'all accepted work comes to its end: nothing is stuck' });
+  await all_ends(server);
 
   const tasks = await all_tasks(server);
   const by_key = new Map();
