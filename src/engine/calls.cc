@@ -99,23 +99,31 @@ void EngineImpl::result(TaskId id, Millis block_ms, Reply<ResultView> reply) {
     if (live && live->task && !at_work(live->task->state)) return result(id, 0, std::move(reply));
     const uint64_t key = ++last_waiter_;
     ResultWaiter waiter{.task = id, .reply = std::move(reply)};
-    waiter.timer = timers_.add(block_ms, [this, id, key] {
-      auto node = result_waiters_.extract(key);
-      if (node.empty()) return;
-      const auto range = waiting_for_task_.equal_range(id);
-      for (auto it = range.first; it != range.second; ++it)
-        if (it->second == key) {
-          waiting_for_task_.erase(it);
-          break;
-        }
-      result(id, 0, [reply = std::move(node.mapped().reply)](Result<ResultView> now) mutable {
-        if (now) now->timed_out = at_work(now->view.task.state);
-        reply(std::move(now));
-      });
-    });
+    waiter.timer = timers_.add(block_ms, [this, id, key] { wait_over(id, key); });
     result_waiters_.emplace(key, std::move(waiter));
     waiting_for_task_.emplace(id, key);
     schedule();
+    // Not in memory: in line, or at rest since it was read. Now that the waiter is there, a second look tells.
+    if (!live)
+      get(id, [this, id, key](Result<TaskView> again) {
+        if (!again || !at_work(again->task.state)) wait_over(id, key);
+      });
+  });
+}
+
+void EngineImpl::wait_over(const TaskId& id, uint64_t key) {
+  auto node = result_waiters_.extract(key);
+  if (node.empty()) return;
+  timers_.cancel(node.mapped().timer);
+  const auto range = waiting_for_task_.equal_range(id);
+  for (auto it = range.first; it != range.second; ++it)
+    if (it->second == key) {
+      waiting_for_task_.erase(it);
+      break;
+    }
+  result(id, 0, [reply = std::move(node.mapped().reply)](Result<ResultView> now) mutable {
+    if (now) now->timed_out = at_work(now->view.task.state);
+    reply(std::move(now));
   });
 }
 

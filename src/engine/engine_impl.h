@@ -186,6 +186,9 @@ class EngineImpl final : public Engine {
   }
   // Answers everybody who waits: the server is leaving, and the next one can be asked.
   void dismiss_waiters();
+  // --- calls.cc
+  void wait_over(const TaskId& id, uint64_t key);
+
   TaskView view(const Task& task) const { return {task, moment(task)}; }
   Reply<Task> as_view(Reply<TaskView> reply);
 
@@ -227,6 +230,7 @@ class EngineImpl final : public Engine {
   void end_session_on(SessionId id, int64_t removed_before, Reply<int64_t> reply);
   void wake_notice_waiters(const SessionId& id);
   void read_notices(SessionId id, int64_t after, int limit, Reply<std::vector<Notice>> reply);
+  void await_notices(SessionId id, int64_t after, int limit, Millis block_ms, Reply<std::vector<Notice>> reply);
   void take_notices(std::vector<Notice> notices, Reply<void> reply);
 
   // --- recovery.cc

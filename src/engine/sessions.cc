@@ -61,8 +61,9 @@ void EngineImpl::end_session_on(SessionId id, int64_t removed_before, Reply<int6
         Prepared prepared;
         prepared.commit.now = wall();
         prepared.commit.remove_session = id;
-        prepared.done = [removed_before, reply = std::move(reply)](Result<Committed> stored) mutable {
+        prepared.done = [this, id, removed_before, reply = std::move(reply)](Result<Committed> stored) mutable {
           if (!stored) return reply(std::unexpected(stored.error()));
+          wake_notice_waiters(id);  // They, and its streams, see that it is gone.
           reply(removed_before);
         };
         stage(std::move(prepared));
@@ -79,34 +80,45 @@ void EngineImpl::read_notices(SessionId id, int64_t after, int limit, Reply<std:
 }
 
 void EngineImpl::notices(SessionId id, int64_t after, int limit, Millis block_ms, Reply<std::vector<Notice>> reply) {
-  // Whoever asks for what comes after one has the earlier ones.
-  if (after > 0 && !draining_) {
-    read([id](Store& store) { return store.notices(id, 0, notices_page); },
-         [this, after](Result<std::vector<Notice>> open) {
-           if (!open) return;
-           std::erase_if(*open, [after](const Notice& notice) { return notice.seq > after; });
-           take_notices(std::move(*open), [](Result<void>) {});
-         });
-  }
-  read_notices(id, after, limit,
-               [this, id, after, limit, block_ms, reply = std::move(reply)](Result<std::vector<Notice>> found) mutable {
-                 if (!found || !found->empty() || block_ms <= 0) return reply(std::move(found));
-                 if (draining_) return reply(busy_error());
-                 auto waiter = std::make_shared<NoticeWaiter>();
-                 waiter->after = after;
-                 waiter->limit = limit;
-                 waiter->reply = std::move(reply);
-                 waiter->timer = timers_.add(block_ms, [this, id, weak = std::weak_ptr(waiter)] {
-                   const auto due = weak.lock();
-                   if (!due) return;
-                   auto& waiting = notice_waiters_[id];
-                   std::erase(waiting, due);
-                   if (waiting.empty()) notice_waiters_.erase(id);
-                   read_notices(id, due->after, due->limit, std::move(due->reply));
-                 });
-                 notice_waiters_[id].push_back(std::move(waiter));
-                 schedule();
-               });
+  if (after <= 0 || draining_) return await_notices(std::move(id), after, limit, block_ms, std::move(reply));
+  // Whoever asks for what comes after one has the earlier ones: they are marked before the answer.
+  read([id](Store& store) { return store.notices(id, 0, notices_page); },
+       [this, id, after, limit, block_ms, reply = std::move(reply)](Result<std::vector<Notice>> open) mutable {
+         if (!open) return reply(std::move(open));
+         std::erase_if(*open, [after](const Notice& notice) { return notice.seq > after; });
+         take_notices(std::move(*open),
+                      [this, id, after, limit, block_ms, reply = std::move(reply)](Result<void> taken) mutable {
+                        if (!taken) return reply(std::unexpected(taken.error()));
+                        await_notices(id, after, limit, block_ms, std::move(reply));
+                      });
+       });
+}
+
+void EngineImpl::await_notices(SessionId id, int64_t after, int limit, Millis block_ms,
+                               Reply<std::vector<Notice>> reply) {
+  if (block_ms <= 0 || draining_) return read_notices(std::move(id), after, limit, std::move(reply));
+  // The waiter is there before the store is read: a notice of the moment between wakes it.
+  auto waiter = std::make_shared<NoticeWaiter>();
+  waiter->after = after;
+  waiter->limit = limit;
+  waiter->reply = std::move(reply);
+  const auto leave = [this, id](const std::shared_ptr<NoticeWaiter>& leaving) {
+    const auto waiting = notice_waiters_.find(id);
+    if (waiting == notice_waiters_.end() || std::erase(waiting->second, leaving) == 0) return false;
+    if (waiting->second.empty()) notice_waiters_.erase(waiting);
+    timers_.cancel(leaving->timer);
+    return true;
+  };
+  waiter->timer = timers_.add(block_ms, [this, id, leave, weak = std::weak_ptr(waiter)] {
+    const auto due = weak.lock();
+    if (due && leave(due)) read_notices(id, due->after, due->limit, std::move(due->reply));
+  });
+  notice_waiters_[id].push_back(waiter);
+  schedule();
+  read_notices(id, after, limit, [leave, waiter](Result<std::vector<Notice>> found) {
+    if (found && found->empty()) return;
+    if (leave(waiter)) waiter->reply(std::move(found));
+  });
 }
 
 void EngineImpl::wake_notice_waiters(const SessionId& id) {
