@@ -35,7 +35,8 @@ const endings = {
     before: async (server, mark) => {
       const running = marked(mark).length;
       assert.equal((await server.term()).code, 0);
-      assert.equal(marked(mark).length, running, 'they go on without a server');
+      // Some may still be starting their own.
+      assert.ok(marked(mark).length >= running, 'they go on without a server');
       await server.start();
     },
     act: async (server, id) => {
@@ -48,7 +49,8 @@ const endings = {
     before: async (server, mark) => {
       const running = marked(mark).length;
       await server.kill9();
-      assert.equal(marked(mark).length, running, 'they go on without a server');
+      // Some may still be starting their own.
+      assert.ok(marked(mark).length >= running, 'they go on without a server');
       await server.start();
     },
     act: async (server, id) => {

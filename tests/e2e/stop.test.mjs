@@ -26,6 +26,7 @@ test('T21: SIGTERM under load exits 0 within 5 s, tells every stream, loses noth
     }
   });
   await until(() => acked.length > 50, { what: 'there is load' });
+  await until(() => marked(mark).length > 0, { what: 'the command runs' });
   const blocked = server.api('GET', `/api/tasks/${ticking.id}/result?block=true`).catch((error) => error);
   const exit = await server.term();
   stopped = true;
