@@ -13,7 +13,7 @@
 namespace errand::process {
 namespace {
 
-constexpr Millis first_patience_ms = 3'000;
+constexpr Millis first_patience_ms = 10'000;  // A disk that stalls is waited for.
 
 // The state, all of it on the executor's thread. The connection's thread only hands payloads over.
 //

@@ -118,8 +118,8 @@ class SupervisorClient {
 };
 
 // Finds the supervisor of `data_dir`, or starts one (`self` with the word "supervisor"), and connects. Blocking, for
-// start-up: at most about a second. Where the connection is lost later, the client finds or starts one again by itself;
-// runs that went with the old one end as `lost`.
+// start-up: a few milliseconds, on a disk that stalls up to ten seconds. Where the connection is lost later, the client
+// finds or starts one again by itself; runs that went with the old one end as `lost`.
 struct ClientOptions {
   std::string data_dir;
   std::string self;  // The errand binary.

@@ -13,7 +13,7 @@
 
 namespace errand::process {
 namespace {
-constexpr Millis find_patience_ms = 3'000;
+constexpr Millis find_patience_ms = 10'000;
 constexpr Millis find_again_ms = 200;
 }  // namespace
 

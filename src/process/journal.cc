@@ -16,7 +16,8 @@ namespace errand::process {
 namespace {
 
 constexpr Millis join_within_ms = 1'000;
-constexpr int64_t read_max = 16LL << 20;  // More in one call is answered in part.
+constexpr int64_t latest_ms = 253'402'300'799'999;  // The year 9999; past it an index is damaged.
+constexpr int64_t read_max = 16LL << 20;            // More in one call is answered in part.
 
 Error damaged(const char* what) {
   return Error{Code::internal, std::string("The log of this run cannot be read: ") + what + ".", "corrupt"};
@@ -121,7 +122,7 @@ class FolderJournal final : public Journal {
     for (int64_t begin = offset; begin < end; ++next) {
       int64_t until = next + 1 < records.size() ? std::clamp(records[next + 1].offset(), begin, end) : end;
       Stream stream = next < records.size() ? records[next].stream() : Stream::out;
-      Time at{next < records.size() ? records[next].at_ms : 0};
+      Time at{next < records.size() ? std::clamp<int64_t>(records[next].at_ms, 0, latest_ms) : 0};
       std::string_view part(bytes.data() + (begin - offset), static_cast<size_t>(until - begin));
       add_piece(pieces, stream, begin, at, part);
       begin = until;

@@ -156,9 +156,9 @@ std::optional<int> Supervisor::set_up() {
   Fd log(::openat(data_.get(), log_file_name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!null || !log || ::dup2(null.get(), 0) < 0 || ::dup2(null.get(), 1) < 0 || ::dup2(log.get(), 2) < 0) return 1;
 
-  ::mkdirat(data_.get(), runs_name, 0700);
+  bool made = ::mkdirat(data_.get(), runs_name, 0700) == 0;
   runs_dir_.reset(::openat(data_.get(), runs_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!runs_dir_ || ::fsync(data_.get()) != 0) {
+  if (!runs_dir_ || (made && ::fsync(data_.get()) != 0)) {
     note(std::string("the folder run/ cannot be opened: ") + std::strerror(errno));
     return 1;
   }
