@@ -142,8 +142,8 @@ void w3(const Options& options) {
       const FanOutResult r =
           fan_out(limit, "/stream", readers, events, [&] { call(limit, "POST", "/burst?n=10000&size=200"); });
       best_raw = std::max(best_raw, static_cast<double>(r.deliveries) / r.seconds);
-      // A task that waits until its readers are there, then prints 10,000 events.
-      const std::string id = id_of(call(server.target(), "POST", "/api/tasks", launch_body("ask flood 10000", i)));
+      // A task that waits until its readers are there, then makes 10,000 events that are not merged.
+      const std::string id = id_of(call(server.target(), "POST", "/api/tasks", launch_body("ask warnings 10000", i)));
       std::string question;
       while (question.empty()) {
         const std::string body = call(server.target(), "GET", "/api/tasks/" + id).body;

@@ -101,6 +101,16 @@ void add_flood(Script& script, const Prompt&, int64_t count) {
   script.say(fmt::format("\nThat were {} pieces of text.\n", count));
 }
 
+// Unlike text, warnings are not merged: each is an event of its own.
+void add_warnings(Script& script, const Prompt&, int64_t count) {
+  for (int64_t i = 1; i <= count; ++i)
+    script.warn("demo",
+                fmt::format("Warning {} of {}, as a demonstration: nothing is wrong, and nothing needs to be done. "
+                            "Each of these is one stored event of about two hundred bytes.",
+                            i, count));
+  script.say(fmt::format("That were {} warnings.\n", count));
+}
+
 void add_noop(Script& script, const Prompt&, int64_t) { script.finish("ok"); }
 
 void add_silent(Script& script, const Prompt&, int64_t seconds) {
@@ -124,6 +134,7 @@ constexpr DemoWord words[] = {
     {"fail", "", 0, 0, "fails, with a code and details", add_fail},
     {"long", "seconds", 30, day_s, "works that long and shows its progress", add_long},
     {"flood", "n", 1'000, 1'000'000, "sends that many pieces of text as fast as it can", add_flood},
+    {"warnings", "n", 3, 10'000, "warns that often, as fast as it can", add_warnings},
     {"noop", "", 0, 0, "ends at once with the result `ok`", add_noop},
     {"silent", "seconds", 60, day_s, "shows no sign of life that long", add_silent},
     {"usage", "", 0, 0, "reports tokens and cost", add_usage},

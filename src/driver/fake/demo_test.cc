@@ -72,6 +72,8 @@ TEST(DemoTest, ANumberBehindAWordIsTakenAndBounded) {
   EXPECT_EQ(repeats("long 3s"), 30);
 }
 
+TEST(DemoTest, WarningsAreEventsOfTheirOwn) { EXPECT_EQ(count<step::Warn>(script("warnings 20")), 20); }
+
 // R5.2: the whole conversation is in place.
 TEST(DemoTest, AFurtherTurnKnowsHowManyMessagesCameBefore) {
   EXPECT_EQ(said(script("text")).find("You have sent me"), std::string::npos);
