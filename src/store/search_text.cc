@@ -68,7 +68,7 @@ char32_t fold_character(char32_t c) {
   if (c == 0x178) return 0xFF;
   if (between(c, 0x139, 0x148) || between(c, 0x179, 0x17E)) return c + (c & 1);
   if (between(c, 0x100, 0x177) && c != 0x130 && c != 0x131 && c != 0x138) return c | 1;
-  if (between(c, 0x391, 0x3A9)) return c + 32;
+  if (between(c, 0x391, 0x3A9) && c != 0x3A2) return c + 32;  // U+03A2 is no letter: folded it would fold again.
   if (c == 0x3C2) return 0x3C3;
   if (between(c, 0x400, 0x40F)) return c + 80;
   if (between(c, 0x410, 0x42F)) return c + 32;
