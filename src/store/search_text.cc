@@ -205,6 +205,7 @@ std::vector<std::string> grams_of_term(std::string_view term) {
   }
   if (grams.size() <= grams_a_term_max) return grams;
   std::vector<std::string> spread;
+  spread.reserve(grams_a_term_max);
   for (size_t i = 0; i < grams_a_term_max; ++i)
     spread.push_back(std::move(grams[i * (grams.size() - 1) / (grams_a_term_max - 1)]));
   return spread;
