@@ -258,7 +258,7 @@ TEST(Server, AnExchangeThatIsDroppedIsAnswered500) {
 TEST(Server, TellsTheHandlerWhenThePeerLeaves) {
   for (const bool by_reset : {false, true}) {
     std::vector<ExchangePtr> held;
-    int gone = 0;
+    std::atomic<int> gone = 0;  // Written on the loop, read here too.
     RunningServer running({}, {}, [&](ExchangePtr exchange) {
       exchange->on_gone([&] { ++gone; });
       held.push_back(std::move(exchange));
