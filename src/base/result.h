@@ -12,7 +12,7 @@
 namespace errand {
 
 // What kind of failure it is. Few on purpose: net/ maps each to an HTTP status, mcp/ to a JSON-RPC code, cli/ to an
-// exit code, all from the one table in api/errors.h.
+// exit code. The HTTP table is net/problem.cc, the exit codes are cli/exit_code.h.
 enum class Code : uint8_t {
   invalid_argument,  // The request is wrong; the same request will always be wrong.
   not_found,         // It is not there (the message says why where we know).
