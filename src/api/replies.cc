@@ -80,6 +80,11 @@ void write_agent(JsonOut& out, const Agent& agent) {
   } else {
     out.null();
   }
+  out.text_or_null("prompt", agent.prompt);
+  out.key("tools").array();
+  for (const std::string& tool : agent.tools) out.value(tool);
+  out.end();
+  out.field("available", agent.unavailable.empty()).text_or_null("unavailable_reason", agent.unavailable);
   out.end();
 }
 

@@ -16,8 +16,12 @@ int agents(Context& context, const AgentsArgs&) {
   Result<std::vector<AgentInfo>> agents = parse_agents(*body);
   if (!agents) return screen.fail(agents.error());
   std::vector<std::vector<Cell>> rows;
-  for (const AgentInfo& agent : *agents)
-    rows.push_back({{agent.id, "1"}, {agent.driver, ""}, {agent.model, ""}, {agent.description, "2"}});
+  for (const AgentInfo& agent : *agents) {
+    const bool usable = agent.unavailable.empty();
+    const std::string words =
+        usable ? agent.description : "(not usable here: " + agent.unavailable + ") " + agent.description;
+    rows.push_back({{agent.id, usable ? "1" : "2"}, {agent.driver, ""}, {agent.model, ""}, {words, "2"}});
+  }
   screen.out(screen.out_is_terminal() ? render_table({{"AGENT"}, {"DRIVER"}, {"MODEL", 10}, {"DESCRIPTION", 20}}, rows,
                                                      {screen.width(), screen.colours(), true})
                                       : render_tabs(rows));

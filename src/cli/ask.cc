@@ -15,7 +15,7 @@ Result<std::string> choose_agent(Context& context) {
   if (!agents) return std::unexpected(agents.error());
   std::string demo;
   for (const AgentInfo& agent : *agents) {
-    if (agent.id == "command") continue;
+    if (agent.id == "command" || !agent.unavailable.empty()) continue;
     if (agent.id != "demo") return agent.id;
     demo = agent.id;
   }

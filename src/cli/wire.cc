@@ -295,7 +295,7 @@ Result<std::vector<AgentInfo>> parse_agents(std::string_view in) {
     std::vector<AgentInfo> agents;
     each(value, value.is_array() ? "" : "agents", [&](const json::value& agent) {
       agents.push_back({text(agent, "id"), text(agent, "name"), text(agent, "driver"), text(agent, "model"),
-                        text(agent, "description")});
+                        text(agent, "description"), text(agent, "unavailable_reason")});
     });
     return agents;
   });

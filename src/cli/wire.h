@@ -98,6 +98,7 @@ struct EventInfo {
 
 struct AgentInfo {
   std::string id, name, driver, model, description;
+  std::string unavailable;  // Why it cannot be used; empty: it can.
 };
 
 struct BatchInfo {

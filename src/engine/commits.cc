@@ -62,16 +62,7 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
     ghosts_.emplace(live->id, live);
     perform(live, std::move(prepared.effects));
     if (!live->turn && !live->opening) ghost_gone(live);
-    const auto waiters = waiting_for_task_.equal_range(live->id);
-    std::vector<uint64_t> waiting;
-    for (auto it = waiters.first; it != waiters.second; ++it) waiting.push_back(it->second);
-    waiting_for_task_.erase(live->id);
-    for (const uint64_t key : waiting) {
-      auto node = result_waiters_.extract(key);
-      if (node.empty()) continue;
-      timers_.cancel(node.mapped().timer);
-      node.mapped().reply(fail(Code::not_found, "The task was removed while you waited for it.", "deleted"));
-    }
+    answer_waiters(live->id, true);
     for (const auto& [batch, move] : prepared.batch_moves) check_batch_waiters(batch);
     return;
   }
@@ -94,19 +85,7 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
       next_expiry_ = live->task->expires_at;
       arm_retention();
     }
-    if (was_working || prepared.created) {
-      // The waiters read the result as everybody does.
-      std::vector<uint64_t> waiting;
-      const auto waiters = waiting_for_task_.equal_range(live->id);
-      for (auto it = waiters.first; it != waiters.second; ++it) waiting.push_back(it->second);
-      waiting_for_task_.erase(live->id);
-      for (const uint64_t key : waiting) {
-        auto node = result_waiters_.extract(key);
-        if (node.empty()) continue;
-        timers_.cancel(node.mapped().timer);
-        result(live->id, 0, std::move(node.mapped().reply));
-      }
-    }
+    if (was_working || prepared.created) answer_waiters(live->id, false);
   }
   for (const auto& [batch, move] : prepared.batch_moves) check_batch_waiters(batch);
   for (const SessionId& session : prepared.told) wake_notice_waiters(session);

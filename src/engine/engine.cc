@@ -264,6 +264,7 @@ void EngineImpl::dismiss_waiters() {
   };
   waiting_for_task_.clear();
   for (auto& [key, waiter] : std::exchange(result_waiters_, {})) dismiss(waiter);
+  for (auto& [key, waiter] : std::exchange(task_waiters_, {})) dismiss(waiter);
   for (auto& [id, batch] : batches_)
     for (BatchWaiter& waiter : std::exchange(batch.waiters, {})) dismiss(waiter);
   for (auto& [id, waiters] : std::exchange(notice_waiters_, {}))

@@ -44,7 +44,10 @@ struct Agent {
   std::string description;
   bool builtin = true;  // Found, not configured: cannot be changed.
   std::optional<Permission> permission;
-  int max_concurrent = 0;  // 0: no limit of its own.
+  int max_concurrent = 0;          // 0: no limit of its own.
+  std::string prompt;              // Its system prompt; empty: the driver's own.
+  std::vector<std::string> tools;  // The tools that it gets, by name; empty: what its driver gives.
+  std::string unavailable;         // Why it cannot be used here, as a sentence; empty: it can.
   bool operator==(const Agent&) const = default;
 };
 
@@ -115,6 +118,18 @@ struct ResultView {
   bool timed_out = false;  // `block` ran out: not an error.
 };
 
+// A small piece of state that a session keeps across turns (R8.6). It goes with its session.
+struct StatePiece {
+  std::string key;
+  std::string value;
+  Time updated_at;
+  bool operator==(const StatePiece&) const = default;
+};
+inline constexpr size_t state_pieces_max = 100;          // Of one session.
+inline constexpr size_t state_key_bytes_max = 100;       // Of one key,
+inline constexpr size_t state_value_bytes_max = 16'384;  // of one value,
+inline constexpr size_t state_bytes_max = 262'144;       // and of all that one session keeps.
+
 class Engine {
  public:
   // What `clear` and `cancel` may be about.
@@ -154,13 +169,17 @@ class Engine {
   virtual void clear(Scope scope, Reply<Cleared> reply) = 0;
   // Marks the first reading. Waits until the task is at rest where `block_ms` > 0.
   virtual void result(TaskId id, Millis block_ms, Reply<ResultView> reply) = 0;
+  // Answers when all (or the first) of these tasks are at rest or gone, or the time is up. Marks nothing. Whoever no
+  // longer waits gives up by the number that was returned: then there is no answer.
+  enum class Until : uint8_t { all, first };
+  virtual uint64_t wait(std::vector<TaskId> ids, Until until, Millis block_ms, Reply<void> reply) = 0;
+  virtual void give_up(uint64_t wait) = 0;
   // A unique id that begins with `text` (the whole id included). not_found, or conflict where several do.
   virtual void resolve(std::string text, Reply<TaskId> reply) = 0;
 
   // --- batches
   virtual void batch(BatchId id, Reply<BatchCounts> reply) = 0;  // not_found where it has no tasks.
   // Answers when all (or the first) of its tasks are at rest, or the time is up.
-  enum class Until : uint8_t { all, first };
   virtual void wait_batch(BatchId id, Until until, Millis block_ms, Reply<BatchCounts> reply) = 0;
   virtual void cancel_batch(BatchId id, std::string by, Reply<int64_t> reply) = 0;  // How many it cancelled.
   virtual void retry_batch(BatchId id, Reply<int64_t> reply) = 0;                   // The failed ones.
@@ -172,6 +191,11 @@ class Engine {
   // Waits for one where there is none and block_ms > 0. Asking with `after` takes the earlier ones.
   virtual void notices(SessionId id, int64_t after, int limit, Millis block_ms, Reply<std::vector<Notice>> reply) = 0;
   virtual void take_notice(SessionId session, NoticeId id, Reply<Notice> reply) = 0;
+  // What the session keeps, by key. Of a session that keeps nothing, or is not known: nothing.
+  virtual void session_state(SessionId id, Reply<std::vector<StatePiece>> reply) = 0;
+  // Keeps (or, without a value, drops) one piece; a session that is not known yet is made. Errors: too_large over the
+  // bounds above, not_found where there is nothing to drop.
+  virtual void keep_state(SessionId id, std::string key, std::optional<std::string> value, Reply<void> reply) = 0;
 
   // --- what is known without the store
   virtual std::vector<Agent> agents() const = 0;

@@ -110,6 +110,8 @@ class EngineImpl final : public Engine {
   void remove(TaskId id, Gone why, Reply<void> reply) override;
   void clear(Scope scope, Reply<Cleared> reply) override;
   void result(TaskId id, Millis block_ms, Reply<ResultView> reply) override;
+  uint64_t wait(std::vector<TaskId> ids, Until until, Millis block_ms, Reply<void> reply) override;
+  void give_up(uint64_t wait) override;
   void resolve(std::string text, Reply<TaskId> reply) override;
   void batch(BatchId id, Reply<BatchCounts> reply) override;
   void wait_batch(BatchId id, Until until, Millis block_ms, Reply<BatchCounts> reply) override;
@@ -120,6 +122,8 @@ class EngineImpl final : public Engine {
   void end_session(SessionId id, Reply<int64_t> reply) override;
   void notices(SessionId id, int64_t after, int limit, Millis block_ms, Reply<std::vector<Notice>> reply) override;
   void take_notice(SessionId session, NoticeId id, Reply<Notice> reply) override;
+  void session_state(SessionId id, Reply<std::vector<StatePiece>> reply) override;
+  void keep_state(SessionId id, std::string key, std::optional<std::string> value, Reply<void> reply) override;
 
   std::vector<Agent> agents() const override { return parts_.agents; }
   StateCounts counts() const override { return parts_.store.counts(); }
@@ -233,6 +237,15 @@ class EngineImpl final : public Engine {
   void await_notices(SessionId id, int64_t after, int limit, Millis block_ms, Reply<std::vector<Notice>> reply);
   void take_notices(std::vector<Notice> notices, Reply<void> reply);
 
+  // --- state.cc
+  void next_state_change();
+  void store_state_change(std::vector<StatePiece> kept);
+
+  // --- waits.cc
+  // The task is at rest, or gone: those who wait for it are answered.
+  void answer_waiters(const TaskId& id, bool removed);
+  void waited_for(uint64_t wait, const TaskId& id);
+
   // --- recovery.cc
   struct Recovered;
   void take_up(Recovered recovered);
@@ -277,7 +290,14 @@ class EngineImpl final : public Engine {
     Timers::Key timer = 0;
   };
   std::map<uint64_t, ResultWaiter> result_waiters_;
-  std::unordered_multimap<TaskId, uint64_t> waiting_for_task_;
+  struct TaskWaiter {
+    std::unordered_set<TaskId> left;
+    Until until = Until::all;
+    Reply<void> reply;
+    Timers::Key timer = 0;
+  };
+  std::unordered_map<uint64_t, TaskWaiter> task_waiters_;
+  std::unordered_multimap<TaskId, uint64_t> waiting_for_task_;  // Keys of both.
   uint64_t last_waiter_ = 0;
 
   struct BatchWaiter {
@@ -298,6 +318,16 @@ class EngineImpl final : public Engine {
     Timers::Key timer = 0;
   };
   std::unordered_map<SessionId, std::vector<std::shared_ptr<NoticeWaiter>>> notice_waiters_;
+
+  // One at a time, so that the bounds hold however many are asked for at once.
+  struct StateChange {
+    SessionId session;
+    std::string key;
+    std::optional<std::string> value;
+    Reply<void> reply;
+  };
+  std::deque<StateChange> state_changes_;
+  bool state_busy_ = false;
 
   Time next_expiry_;  // Wall time.
   Timers::Key retention_timer_ = 0;

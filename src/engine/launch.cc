@@ -38,10 +38,14 @@ Status EngineImpl::complete_launch(Launch& launch) const {
   if (agent == nullptr || (agent->driver == "command") != command) {
     std::string known;
     for (const Agent& a : parts_.agents)
-      if (a.driver != "command") known += (known.empty() ? "" : ", ") + a.id;
+      if (a.driver != "command" && a.unavailable.empty()) known += (known.empty() ? "" : ", ") + a.id;
     return fail(Code::not_found, fmt::format("There is no agent \"{}\"; this server has: {}.", launch.agent_id, known),
                 "unknown_agent");
   }
+  if (!agent->unavailable.empty())
+    return fail(Code::unsupported,
+                fmt::format("The agent \"{}\" cannot be used here: {}", agent->id, agent->unavailable),
+                "agent_unavailable");
   launch.agent_id = agent->id;
   if (launch.model.empty()) launch.model = agent->model;
   if (!launch.permission) launch.permission = agent->permission;

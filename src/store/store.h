@@ -41,8 +41,8 @@ std::string_view name(Gone why);
 struct Commit {
   // The task. `before_version` 0 inserts it; else the commit is refused (conflict) where the stored version differs,
   // and then writes nothing. `after->version` must be before_version + 1. With `remove` (and no `after`) the task goes,
-  // with its session, messages and events, and what others owed that session; notices that it owes its parent stay
-  // until they are taken, its other ones go; a tombstone stays for good.
+  // with its session (as remove_session), messages and events, and what others owed that session; notices that it owes
+  // its parent stay until they are taken, its other ones go; a tombstone stays for good.
   TaskId task_id;  // Empty: this commit is about no task.
   int64_t before_version = 0;
   std::shared_ptr<const Task> after;
@@ -53,7 +53,8 @@ struct Commit {
   std::vector<Notice> notices;     // Inserted; the store sets seq, and makes a session that it does not know.
   std::vector<NoticeId> taken;     // Marked taken at `now`, where they are not yet.
   std::optional<Session> session;  // Inserted where its id is not known yet (an existing one stays as it is).
-  std::optional<SessionId> remove_session;  // The session's row, its messages and notices go.
+  // The session's row, its messages and notices go, and the settings of its own (session_setting_prefix).
+  std::optional<SessionId> remove_session;
 
   // Creating is safe to repeat: refused with conflict and reason "idempotency_key" where the key is known.
   struct Key {
@@ -63,7 +64,7 @@ struct Commit {
   };
   std::optional<Key> key;
 
-  // Stored settings and named agents: a name and its JSON (empty: removed).
+  // Stored settings, named agents, what sessions keep: a name and its JSON (empty: removed).
   struct Setting {
     std::string name;
     std::string json;
@@ -73,6 +74,9 @@ struct Commit {
   std::vector<std::shared_ptr<Syncable>> sync_first;
   Time now;  // Wall time of the decision.
 };
+
+// What the names of a session's own settings begin with. A session's id has no '/' (api/ sees to it).
+inline std::string session_setting_prefix(const SessionId& id) { return "session/" + id.value + "/"; }
 
 // What a commit was given by the store.
 struct Committed {

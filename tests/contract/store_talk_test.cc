@@ -283,6 +283,36 @@ TEST_P(StoreContract, ASessionGoesWithItsMessagesAndNotices) {
   EXPECT_EQ(store_it(std::move(commit)).message_seqs, std::vector<int64_t>{1});
 }
 
+TEST_P(StoreContract, ASessionsOwnSettingsGoWithItAndNobodyElses) {
+  Session session = new_session();
+  session.id = SessionId("ses_a");
+  Task task = new_task();
+  Commit commit = commit_of(task, 1);
+  commit.session = new_session("task");
+  commit.session->id = task.session_id;
+  commit.session->task_id = task.id;
+  const std::string of_task = session_setting_prefix(task.session_id) + "note";
+  commit.settings = {{of_task, "1"}};
+  task = *commit.after;
+  store_it(std::move(commit));
+  commit = bare();
+  commit.session = session;
+  commit.settings = {
+      {"session/ses_a/x", "1"}, {"session/ses_a/y/z", "2"}, {"session/ses_ab/x", "3"}, {"session/ses_a0", "4"}};
+  store_it(std::move(commit));
+  EXPECT_EQ(store().settings(session_setting_prefix(session.id))->size(), 2u);
+  Commit end = bare();
+  end.remove_session = session.id;
+  store_it(std::move(end));
+  reopen();
+  std::vector<std::string> names;
+  for (const Commit::Setting& setting : *store().settings("session/")) names.push_back(setting.name);
+  EXPECT_EQ(names.size(), 3u) << "those of ses_ab, ses_a0 and the task stay";
+  store_it(removal(task, Gone::cleared));
+  EXPECT_TRUE(store().settings(of_task)->empty());
+  EXPECT_EQ(store().settings("session/")->size(), 2u);
+}
+
 TEST_P(StoreContract, ATaskGoesWithItsSession) {
   Task task = new_task();
   Commit commit = commit_of(task, 1);

@@ -76,7 +76,10 @@ void MemoryDisk::remove_session(const SessionId& id) {
     for (const MessageId& message : session->second.messages) messages.erase(message);
     sessions.erase(session);
   }
-  if (!id.empty()) std::erase_if(notices, [&](const auto& entry) { return entry.second.session_id == id; });
+  if (id.empty()) return;
+  std::erase_if(notices, [&](const auto& entry) { return entry.second.session_id == id; });
+  const std::string own = session_setting_prefix(id);
+  std::erase_if(settings, [&](const auto& entry) { return entry.first.starts_with(own); });
 }
 
 void MemoryDisk::remove_task(const Commit& commit, Committed& out) {

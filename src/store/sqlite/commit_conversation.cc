@@ -163,6 +163,10 @@ void CommitWriter::remove_session(const SessionId& id) {
   }
   for (const std::string& task : owing) owe(task, -1);
   ok(db_->cached("DELETE FROM notices WHERE session = ?1").bind(1, id.value).run());
+  const std::string own = session_setting_prefix(id);
+  std::string behind = own;  // The first name that does not begin so.
+  ++behind.back();
+  ok(db_->cached("DELETE FROM settings WHERE name >= ?1 AND name < ?2").bind(1, own).bind(2, behind).run());
   const KnownSession* known = find_session(id);
   if (!known) return;
   ok(db_->cached("DELETE FROM sessions WHERE n = ?1").bind(1, known->number).run());

@@ -1,0 +1,76 @@
+// Waiting for several tasks, and giving up.
+#include "engine/engine.h"
+#include "engine/world_test.h"
+
+namespace errand {
+namespace {
+
+struct Waiting {
+  explicit Waiting(World& world, std::vector<TaskId> ids, Engine::Until until, Millis block_ms = 60'000) {
+    key = world.engine->wait(std::move(ids), until, block_ms, [this](Result<void> done) {
+      answers += 1;
+      ok = done.has_value();
+    });
+    world.settle();
+  }
+  uint64_t key = 0;
+  int answers = 0;
+  bool ok = false;
+};
+
+TEST(Waits, ForAllOrForTheFirst) {
+  World world;
+  const Task slow = world.launch("long 5");
+  const Task quick = world.launch("long 2");
+  Waiting all(world, {slow.id, quick.id}, Engine::Until::all);
+  Waiting first(world, {slow.id, quick.id}, Engine::Until::first);
+  EXPECT_EQ(first.answers, 0);
+  while (at_work(world.get(quick.id).state)) world.advance(100);
+  EXPECT_EQ(first.answers, 1);
+  EXPECT_EQ(all.answers, 0);
+  EXPECT_FALSE(world.get(quick.id).retrieved_at) << "waiting marks nothing";
+  while (at_work(world.get(slow.id).state)) world.advance(100);
+  EXPECT_EQ(all.answers, 1);
+  EXPECT_EQ(first.answers, 1);
+  EXPECT_TRUE(all.ok);
+}
+
+TEST(Waits, AnswerAtOnceForWhatIsAtRestOrGone) {
+  World world;
+  const Task task = world.launch("noop");
+  world.advance(100);
+  EXPECT_EQ(Waiting(world, {task.id, TaskId("task_never")}, Engine::Until::all).answers, 1);
+  EXPECT_EQ(Waiting(world, {task.id, task.id}, Engine::Until::all).answers, 1);
+  Waiting nothing(world, {}, Engine::Until::all);
+  world.advance(10);
+  EXPECT_EQ(nothing.answers, 1);
+}
+
+TEST(Waits, EndWithTheTaskTheTimeOrWhoeverWaits) {
+  World world;
+  const Task task = world.launch("long 30");
+  Waiting timed(world, {task.id}, Engine::Until::all, 500);
+  Waiting given_up(world, {task.id}, Engine::Until::all);
+  Waiting removed(world, {task.id}, Engine::Until::all);
+  world.advance(600);
+  EXPECT_EQ(timed.answers, 1);
+  world.engine->give_up(given_up.key);
+  world.engine->give_up(given_up.key);
+  ASSERT_TRUE(world.ask<void>([&](auto reply) { world.engine->remove(task.id, Gone::deleted, std::move(reply)); }));
+  world.advance(100);
+  EXPECT_EQ(removed.answers, 1);
+  EXPECT_EQ(given_up.answers, 0);
+}
+
+TEST(Waits, AreAnsweredWhenTheServerStops) {
+  World world;
+  const Task task = world.launch("long 30");
+  Waiting waiting(world, {task.id}, Engine::Until::all);
+  world.engine->drain([](Result<void>) {});
+  world.settle();
+  EXPECT_EQ(waiting.answers, 1);
+  EXPECT_FALSE(waiting.ok);
+}
+
+}  // namespace
+}  // namespace errand
