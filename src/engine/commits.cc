@@ -107,12 +107,13 @@ void EngineImpl::failed(Prepared& prepared, const Error& error) {
   for (Action& action : prepared.actions) {
     if (action.reply)
       action.reply(std::unexpected(error));
-    else
+    else if (!std::holds_alternative<input::Start>(action.input))  // It goes back in line.
       again.push_back(std::move(action));
   }
   std::ranges::move(live->inbox, std::back_inserter(again));
   live->inbox = std::move(again);
   live->retry_at = steady() + store_retry_ms;
+  settle_slot(*live);
   if (!live->inbox.empty()) to_pump_.push_back(live);
   evict(live);
 }

@@ -65,12 +65,8 @@ Time EngineImpl::tick() {
   dead_sinks_.clear();
   timers_.run_due();
   start_queued();
-  // Pumping may add to the list: performing an effect can submit.
-  for (size_t i = 0; i < to_pump_.size(); ++i) {
-    const LivePtr live = to_pump_[i];
-    pump(live);
-  }
-  to_pump_.clear();
+  pump_all();
+  start_in_place();
   hand_over();
   if (draining_ && under_way_ == 0 && staged_.empty() && drained_) {
     for (auto* lives : {&lives_, &ghosts_})
@@ -83,6 +79,15 @@ Time EngineImpl::tick() {
     std::exchange(drained_, nullptr)({});
   }
   return timers_.next_due();
+}
+
+void EngineImpl::pump_all() {
+  // Pumping may add to the list: performing an effect can submit.
+  for (size_t i = 0; i < to_pump_.size(); ++i) {
+    const LivePtr live = to_pump_[i];
+    pump(live);
+  }
+  to_pump_.clear();
 }
 
 LivePtr EngineImpl::find_live(const TaskId& id) const {
@@ -197,6 +202,8 @@ void EngineImpl::pump(const LivePtr& live) {
   live->soft_until = Time{};
   if (decide_all(live, prepared)) {
     live->busy = true;
+    if (prepared.after && prepared.after->run == live->over_run && !holds_slot(*prepared.after))
+      leaving_.push_back(live);
     stage(std::move(prepared));
     return;
   }
@@ -234,6 +241,29 @@ void EngineImpl::settle_slot(const Live& live) {
 void EngineImpl::start_queued() {
   if (draining_ || recovering_) return;
   while (std::optional<TaskId> id = slots_.next()) submit(*id, {.input = input::Start{}});
+}
+
+// What begins where a turn has just ended goes into the same group as that end, stored together or not at all: one wait
+// for the disk instead of two between one command and the next.
+void EngineImpl::start_in_place() {
+  const std::vector<LivePtr> leaving = std::exchange(leaving_, {});
+  if (draining_ || recovering_ || parts_.faults.keep_slot) return;
+  for (const LivePtr& live : leaving) {
+    if (!slots_.holds(live->id)) continue;
+    const Launch& launch = live->task->launch;
+    slots_.release(live->id);
+    const std::optional<TaskId> first = slots_.first();
+    const LivePtr next = first ? find_live(*first) : nullptr;
+    const bool at_once =
+        next && next->task && !next->busy && !next->loading && next->inbox.empty() && next->retry_at <= steady();
+    if (!at_once) {
+      slots_.hold(live->id, launch.agent_id, launch.model);  // Until its end is stored.
+      continue;
+    }
+    slots_.next();
+    submit(next, {.input = input::Start{}});
+    pump_all();
+  }
 }
 
 void EngineImpl::evict(const LivePtr& live) {

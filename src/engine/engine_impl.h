@@ -65,6 +65,7 @@ struct Live {
   std::unique_ptr<TurnSink> sink;
   std::unique_ptr<Turn> turn;
   bool opening = false;
+  int over_run = 0;  // The run whose work has ended with nothing left of it, whatever is stored yet.
 
   // Deadlines of the run, in steady time. 0: none.
   Time last_sign;  // Of life.
@@ -165,6 +166,8 @@ class EngineImpl final : public Engine {
   void answer_actions(Prepared& prepared);
   void publish(Prepared& prepared, const Committed& committed);
   void settle_slot(const Live& live);
+  void start_in_place();
+  void pump_all();
   void start_queued();
   void evict(const LivePtr& live);
   LivePtr find_live(const TaskId& id) const;
@@ -266,6 +269,7 @@ class EngineImpl final : public Engine {
   std::vector<Prepared> staged_;
   int64_t under_way_ = 0;  // Commits handed over and not answered.
   bool tick_posted_ = false;
+  std::vector<LivePtr> leaving_;  // In this tick: staged with the end of their turn, which gives a slot back.
   bool recovering_ = false;
   bool draining_ = false;
   Reply<void> drained_;

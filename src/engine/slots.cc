@@ -63,12 +63,22 @@ bool Slots::has_room(const std::string& agent, const std::string& model) const {
   return running() < limits_.total && lane_has_room({agent, model});
 }
 
-std::optional<TaskId> Slots::next() {
-  if (running() >= limits_.total) return {};
+const Slots::Lane* Slots::first_lane() const {
+  if (running() >= limits_.total) return nullptr;
   const Lane* best = nullptr;
   for (const auto& [key, lane] : lanes_)
     if (lane_has_room(key) && (best == nullptr || lane->line.begin()->first < best->line.begin()->first))
       best = lane.get();
+  return best;
+}
+
+std::optional<TaskId> Slots::first() const {
+  const Lane* const best = first_lane();
+  return best == nullptr ? std::nullopt : std::optional(best->line.begin()->second);
+}
+
+std::optional<TaskId> Slots::next() {
+  const Lane* const best = first_lane();
   if (best == nullptr) return {};
   const TaskId id = best->line.begin()->second;
   const LaneKey key = best->key;

@@ -32,7 +32,9 @@ class Slots {
   void enqueue(const QueuedTask& task);
   // Out of line. False: it was not in it.
   bool remove(const TaskId& id);
-  // The next one that has room: it leaves the line and holds a slot from now on.
+  // The first in line that has room.
+  std::optional<TaskId> first() const;
+  // The same; it leaves the line and holds a slot from now on.
   std::optional<TaskId> next();
   // Would this one get a slot now, before all that wait?
   bool has_room(const std::string& agent, const std::string& model) const;
@@ -61,6 +63,7 @@ class Slots {
   };
 
   bool lane_has_room(const LaneKey& key) const;
+  const Lane* first_lane() const;
   Lane& lane(const std::string& agent, const std::string& model);
 
   SlotLimits limits_;

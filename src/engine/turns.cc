@@ -171,6 +171,7 @@ void EngineImpl::reported(TurnSink& sink, std::vector<Report> reports, std::stri
 void EngineImpl::turn_ended(TurnSink& sink, Outcome outcome) {
   const LivePtr live = sink.live();
   if (!live) return;
+  live->over_run = sink.run();
   disarm_deadlines(*live);
   if (live->removed) {
     bury(*live);

@@ -13,8 +13,9 @@ std::unique_ptr<Store> open_store(ServerParts& parts, StepQueue& disk, StepQueue
 }
 
 EngineFaults plant(Planted& planted) {
-  return {.skip_frame = [&planted](const Event&) { return planted.skips_this_frame(); },
-          .keep_slot = [&planted](const TaskId&) { return planted.keeps_this_slot(); }};
+  EngineFaults faults{.skip_frame = [&planted](const Event&) { return planted.skips_this_frame(); }};
+  if (planted.keep_slot > 0) faults.keep_slot = [&planted](const TaskId&) { return planted.keeps_this_slot(); };
+  return faults;
 }
 
 std::vector<Agent> all_agents() {
