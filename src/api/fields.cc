@@ -39,7 +39,7 @@ void Fields::refuse_all(std::string sentence, std::string_view reason) {
 }
 
 const json::value* Fields::find(std::string_view name) {
-  if (std::ranges::find(known_, name) == known_.end()) known_.emplace_back(name);
+  known_.push_back(name);
   const json::object* object = value_.if_object();
   if (!object || failed()) return nullptr;
   const json::value* value = object->if_contains(name);
@@ -198,7 +198,9 @@ Status Fields::done() {
   for (const auto& member : value_.get_object()) {
     if (std::ranges::find(known_, std::string_view(member.key())) != known_.end()) continue;
     std::string allowed;
-    for (const std::string& name : known_) allowed += (allowed.empty() ? "" : ", ") + name;
+    for (auto known = known_.begin(); known != known_.end(); ++known)
+      if (std::find(known_.begin(), known, *known) == known)  // A field may be asked for twice.
+        allowed.append(allowed.empty() ? "" : ", ").append(*known);
     // The name comes from outside: only so much of it is shown.
     const std::string_view name = std::string_view(member.key()).substr(0, 100);
     return fail(Code::invalid_argument,

@@ -111,7 +111,7 @@ class Fields {
 
   const boost::json::value& value_;
   std::string path_;
-  std::vector<std::string> known_;
+  std::vector<std::string_view> known_;  // Names are the caller's own constants.
   std::optional<Error> error_;
 };
 

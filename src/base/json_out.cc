@@ -1,6 +1,7 @@
 #include "base/json_out.h"
 
 #include <cmath>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,22 @@ namespace {
 // Bytes that can be copied as they are.
 bool plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
 
+// The first byte at or after `at` that is not plain, or the end. Eight at a time: most texts are plain throughout.
+size_t plain_until(std::string_view text, size_t at) {
+  constexpr uint64_t ones = 0x0101010101010101ull, highs = 0x8080808080808080ull;
+  const auto has_zero = [](uint64_t bytes) { return (bytes - ones) & ~bytes & highs; };
+  for (; at + 8 <= text.size(); at += 8) {
+    uint64_t bytes = 0;
+    std::memcpy(&bytes, text.data() + at, sizeof bytes);
+    const uint64_t below_space = (bytes - ones * 0x20) & ~bytes;
+    if (((below_space | bytes) & highs) != 0 || has_zero(bytes ^ (ones * '"')) != 0 ||
+        has_zero(bytes ^ (ones * '\\')) != 0)
+      break;
+  }
+  while (at < text.size() && plain(static_cast<unsigned char>(text[at]))) ++at;
+  return at;
+}
+
 }  // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
@@ -19,9 +36,8 @@ void append_json_string(std::string& out, std::string_view text) {
   out.push_back('"');
   size_t done = 0;
   bool ascii_only = true;
-  for (size_t i = 0; i < text.size(); ++i) {
+  for (size_t i = plain_until(text, 0); i < text.size(); i = plain_until(text, i + 1)) {
     const auto c = static_cast<unsigned char>(text[i]);
-    if (plain(c)) continue;
     if (c >= 0x80) {
       if (ascii_only) {
         ascii_only = false;
@@ -93,8 +109,14 @@ JsonOut& JsonOut::end() {
 
 JsonOut& JsonOut::key(std::string_view name) {
   separate();
-  append_json_string(out_, name);
-  out_.push_back(':');
+  if (plain_until(name, 0) == name.size()) {
+    out_.push_back('"');
+    out_.append(name);
+    out_.append("\":", 2);
+  } else {
+    append_json_string(out_, name);
+    out_.push_back(':');
+  }
   after_key_ = true;
   return *this;
 }

@@ -17,18 +17,20 @@ void EngineImpl::hand_over() {
   if (staged_.empty()) return;
   auto group = std::make_shared<std::vector<Prepared>>(std::move(staged_));
   staged_.clear();
-  std::vector<Commit> commits;
-  commits.reserve(group->size());
-  // The events are needed afterwards, for their frames; the rest is the store's.
-  for (Prepared& prepared : *group) commits.push_back(prepared.commit);
+  // Lent to the store until it answers: then the events are needed again, for their frames.
+  auto commits = std::make_shared<std::vector<Commit>>();
+  commits->reserve(group->size());
+  for (Prepared& prepared : *group) commits->push_back(std::move(prepared.commit));
   under_way_ += static_cast<int64_t>(group->size());
-  parts_.store.commit(std::move(commits),
-                      [this, alive = std::weak_ptr(alive_), group](std::vector<Result<Committed>> results) {
+  parts_.store.commit(Store::Group(commits),
+                      [this, alive = std::weak_ptr(alive_), group, commits](std::vector<Result<Committed>> results) {
                         if (alive.expired()) return;
                         ERRAND_CHECK(results.size() == group->size(), "the store answers every commit");
                         under_way_ -= static_cast<int64_t>(group->size());
-                        for (size_t i = 0; i < group->size(); ++i)
+                        for (size_t i = 0; i < group->size(); ++i) {
+                          (*group)[i].commit = std::move((*commits)[i]);
                           committed(std::move((*group)[i]), std::move(results[i]));
+                        }
                         all_->wake_readers();
                         schedule();
                       });

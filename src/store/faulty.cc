@@ -47,11 +47,11 @@ class FaultyStore final : public Store {
   FaultyStore(std::unique_ptr<Store> inner, Executor& answers, Faults faults)
       : inner_(std::move(inner)), answers_(answers), faults_(std::move(faults)) {}
 
-  void commit(std::vector<Commit> group, Answer answer) override {
-    const Fault fault = faults_.commit ? faults_.commit(group) : Fault::none;
+  void commit(Group group, Answer answer) override {
+    const Fault fault = faults_.commit ? faults_.commit(*group) : Fault::none;
     const std::shared_ptr<Line::Slot> slot = line_->add(std::move(answer));
     slot->silent = fault == Fault::lost || fault == Fault::unanswered;
-    const size_t size = group.size();
+    const size_t size = group->size();
     if (fault == Fault::full || fault == Fault::broken || fault == Fault::lost) {
       answers_.post([line = line_, slot, size, fault] { line->settle(slot, failed(size, fault)); });
       return;

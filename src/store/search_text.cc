@@ -1,8 +1,9 @@
 #include "store/search_text.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
-#include <unordered_set>
+#include <vector>
 
 #include "base/text.h"
 
@@ -105,6 +106,23 @@ size_t gram_length(std::u32string_view text) {
   return length;
 }
 
+// The grams of one text: at most so many, none of them 0. A table that never grows; this is the hot part of indexing.
+class GramSet {
+ public:
+  explicit GramSet(size_t most) : slots_(std::bit_ceil(most * 2 + 1)), mask_(slots_.size() - 1) {}
+  bool insert(uint64_t gram) {
+    size_t at = (gram * 0x9e3779b97f4a7c15ull >> 20) & mask_;
+    for (; slots_[at] != 0; at = (at + 1) & mask_)
+      if (slots_[at] == gram) return false;
+    slots_[at] = gram;
+    return true;
+  }
+
+ private:
+  std::vector<uint64_t> slots_;
+  size_t mask_;
+};
+
 }  // namespace
 
 std::string_view searched_text(std::string_view result) {
@@ -174,8 +192,7 @@ bool found_in(const Task& task, const std::vector<std::string>& terms) {
 
 void each_gram(std::string_view text, const std::function<bool(std::string_view gram)>& each) {
   const std::u32string all = characters(text);
-  std::unordered_set<uint64_t> seen;
-  seen.reserve(all.size() + all.size() / 2);
+  GramSet seen(all.size() * 3);
   std::string gram;
   for (size_t at = 0; at < all.size(); ++at) {
     const size_t longest = gram_length(std::u32string_view(all).substr(at));
@@ -185,7 +202,7 @@ void each_gram(std::string_view text, const std::function<bool(std::string_view 
       // 21 bits a character; none is 0 here, so the length is part of the key.
       key = (key << 21) | all[at + i];
       append_character(gram, all[at + i]);
-      if (seen.insert(key).second && !each(gram)) return;
+      if (seen.insert(key) && !each(gram)) return;
     }
   }
 }

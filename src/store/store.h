@@ -159,7 +159,12 @@ class Store {
   // nothing is stored. A failed sync of the store itself ends the process: recovery decides. The groups of several
   // calls may be joined into one transaction; their order is kept.
   using Answer = std::move_only_function<void(std::vector<Result<Committed>>)>;
-  virtual void commit(std::vector<Commit> group, Answer answer) = 0;
+  // The group is shared, not copied: nobody changes it before the answer.
+  using Group = std::shared_ptr<const std::vector<Commit>>;
+  virtual void commit(Group group, Answer answer) = 0;
+  void commit(std::vector<Commit> group, Answer answer) {
+    commit(std::make_shared<const std::vector<Commit>>(std::move(group)), std::move(answer));
+  }
 
   // Tasks.
   virtual Result<Task> get(const TaskId& id) = 0;  // not_found with the reason of its tombstone where there is one.

@@ -10,9 +10,10 @@ class SimStore final : public Store {
   explicit SimStore(SimStoreParts parts)
       : inner_(std::move(parts.inner)), loop_(parts.loop), planted_(parts.planted), verdict_(parts.verdict) {}
 
-  void commit(std::vector<Commit> group, Answer answer) override {
-    const std::optional<size_t> lie = take_out(group);
-    inner_->commit(std::move(group), [this, lie, answer = std::move(answer)](Results results) mutable {
+  void commit(Group group, Answer answer) override {
+    std::vector<Commit> kept = *group;
+    const std::optional<size_t> lie = take_out(kept);
+    inner_->commit(std::move(kept), [this, lie, answer = std::move(answer)](Results results) mutable {
       for (const Result<Committed>& result : results) check(result);
       if (lie) results.insert(results.begin() + static_cast<ptrdiff_t>(*lie), Committed{1, {}, {}});
       loop_.post([answer = std::move(answer), results = std::move(results)]() mutable { answer(std::move(results)); });

@@ -36,6 +36,13 @@ class EventStream : public StreamSource {
   void ready() {
     if (wake_) wake_();
   }
+  // The same call, which does nothing once this stream is gone.
+  template <class F>
+  auto while_here(F call) {
+    return [alive = std::weak_ptr<char>(alive_), call = std::move(call)](const auto& argument) {
+      if (!alive.expired()) call(argument);
+    };
+  }
   // Runs `read()` on `readers`, then `then(result)` on `loop`, unless this stream is gone by then.
   template <class Read, class Then>
   void read_then(Executor& readers, Executor& loop, Read read, Then then) {

@@ -1,12 +1,16 @@
 #include "net/routes/task_stream.h"
 
+#include <algorithm>
+
 #include "base/json_out.h"
 
 namespace errand::net {
 namespace {
 
 constexpr int store_page = 256;
-constexpr size_t held_max = 64;  // Pages remembered before those that nobody holds any more are forgotten.
+constexpr size_t held_max = 64;       // Pages remembered before those that nobody holds any more are forgotten.
+constexpr size_t recent_max = 16;     // Pages kept for slower readers,
+constexpr size_t readers_a_page = 8;  // one for so many readers.
 
 TaskChannel::Page read_page(Store& store, const Engine& engine, const TaskId& task, int64_t after) {
   TaskChannel::Page page;
@@ -56,14 +60,31 @@ std::optional<TaskChannel::Page> TaskChannel::held(int64_t after) const {
   return page;
 }
 
-TaskChannel::Page TaskChannel::share(int64_t after, Page page) {
-  if (page.chunk.frames == 0) return page;
-  if (std::optional<Page> same = held(after)) return *std::move(same);
-  if (held_.size() >= held_max) std::erase_if(held_, [](const auto& entry) { return entry.second.text.expired(); });
-  Held& entry = held_[after];
-  entry = {page, page.chunk.text};
-  entry.page.chunk.text.reset();
-  return page;
+void TaskChannel::fetch(const RouteParts& parts, const TaskId& task, int64_t after,
+                        std::function<void(const Page&)> then) {
+  std::vector<std::function<void(const Page&)>>& waiting = fetching_[after];
+  waiting.push_back(std::move(then));
+  if (waiting.size() > 1) return;
+  // Only the loop may hold it: whoever lets go of it last destroys it, and that is the loop's business.
+  parts.readers.post([here = weak_from_this(), &parts, task, after] {
+    Page page = read_page(parts.store, parts.engine, task, after);
+    parts.loop.post([here, after, page = std::move(page)] {
+      if (const auto self = here.lock()) self->fetched(after, page);
+    });
+  });
+}
+
+void TaskChannel::fetched(int64_t after, const Page& page) {
+  if (page.chunk.frames > 0) {
+    if (held_.size() >= held_max) std::erase_if(held_, [](const auto& entry) { return entry.second.text.expired(); });
+    Held& entry = held_[after];
+    entry = {page, page.chunk.text};
+    entry.page.chunk.text.reset();
+    recent_.push_back(page.chunk.text);
+    while (recent_.size() > std::min(recent_max, feed_->reader_count() / readers_a_page)) recent_.pop_front();
+  }
+  auto node = fetching_.extract(after);
+  for (const auto& then : node.mapped()) then(page);
 }
 
 TaskStream::TaskStream(Context& context, std::shared_ptr<TaskChannel> channel, Start start)
@@ -124,17 +145,11 @@ void TaskStream::take(TaskChannel::Page page) {
 
 void TaskStream::read_store() {
   reading_ = true;
-  const RouteParts& parts = context_.parts;
-  read_then(
-      parts.readers, parts.loop,
-      [&store = parts.store, &engine = parts.engine, task = task_, after = cursor_] {
-        return read_page(store, engine, task, after);
-      },
-      [this](TaskChannel::Page page) {
-        reading_ = false;
-        take(channel_->share(cursor_, std::move(page)));
-        ready();
-      });
+  channel_->fetch(context_.parts, task_, cursor_, while_here([this](const TaskChannel::Page& page) {
+                    reading_ = false;
+                    take(page);
+                    ready();
+                  }));
 }
 
 }  // namespace errand::net

@@ -5,6 +5,8 @@
 // feed is asked with the cursor, which drops what was already sent.
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,7 +21,7 @@ namespace errand::net {
 
 // What the streams of one task share: its feed, the last chunk that was made of it, and the pages of the store that
 // some reader is still being given. A thousand readers at the same place are given the same bytes.
-class TaskChannel {
+class TaskChannel : public std::enable_shared_from_this<TaskChannel> {
  public:
   // What one read of the store found.
   struct Page {
@@ -35,15 +37,20 @@ class TaskChannel {
   std::optional<Chunk> read(int64_t after, size_t bytes);
   // The page after `after` that another reader holds.
   std::optional<Page> held(int64_t after) const;
-  // Remembers the page while somebody holds it; answers the one that is held already, where there is one.
-  Page share(int64_t after, Page page);
+  // Reads the page after `after` from the store, once for all who ask for it meanwhile; `then` is called on the loop.
+  void fetch(const RouteParts& parts, const TaskId& task, int64_t after, std::function<void(const Page&)> then);
 
  private:
   struct Held {
     Page page;  // Without its text,
     std::weak_ptr<const std::string> text;
   };
+  void fetched(int64_t after, const Page& page);
+
   std::map<int64_t, Held> held_;
+  // The newest pages, the more the more readers there are: those who are a little slower find them too.
+  std::deque<std::shared_ptr<const std::string>> recent_;
+  std::map<int64_t, std::vector<std::function<void(const Page&)>>> fetching_;
 
   std::shared_ptr<Feed> feed_;
   // What the chunk was made for: the place, its size, and how far the feed was then.

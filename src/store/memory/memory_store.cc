@@ -15,10 +15,10 @@ class MemoryStore final : public Store {
  public:
   MemoryStore(std::shared_ptr<MemoryDisk> disk, Executor& answers) : disk_(std::move(disk)), answers_(answers) {}
 
-  void commit(std::vector<Commit> group, Answer answer) override {
+  void commit(Group group, Answer answer) override {
     answers_.post([disk = disk_, group = std::move(group), answer = std::move(answer)]() mutable {
       std::vector<Result<Committed>> results;
-      for (const Commit& commit : group) results.push_back(store(*disk, commit));
+      for (const Commit& commit : *group) results.push_back(store(*disk, commit));
       answer(std::move(results));
     });
   }

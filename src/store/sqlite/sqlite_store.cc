@@ -42,9 +42,7 @@ class SqliteStore final : public Store {
     parts_.writer.reset();
   }
 
-  void commit(std::vector<Commit> group, Answer answer) override {
-    parts_.writer->commit(std::move(group), std::move(answer));
-  }
+  void commit(Group group, Answer answer) override { parts_.writer->commit(std::move(group), std::move(answer)); }
 
   Result<Task> get(const TaskId& id) override { return get_task(borrow()->db, id); }
   Result<TaskPage> list(const TaskFilter& filter, const Page& page) override {

@@ -64,9 +64,9 @@ void Writer::stop() {
   thread_.join();
 }
 
-void Writer::commit(std::vector<Commit> group, Store::Answer answer) {
+void Writer::commit(Store::Group group, Store::Answer answer) {
   Group entry;
-  entry.results.resize(group.size());
+  entry.results.resize(group->size());
   entry.commits = std::move(group);
   entry.answer = std::move(answer);
   {
@@ -114,7 +114,7 @@ void Writer::run() {
     std::vector<Group> groups;
     size_t commits = 0;
     while (!waiting_.empty() && commits < commits_a_transaction) {
-      commits += waiting_.front().commits.size();
+      commits += waiting_.front().commits->size();
       groups.push_back(std::move(waiting_.front()));
       waiting_.pop_front();
     }
@@ -133,7 +133,7 @@ void Writer::run() {
 void Writer::store(std::vector<Group>& groups) {
   std::vector<Item> items;
   for (Group& group : groups)
-    for (size_t i = 0; i < group.commits.size(); ++i) items.push_back({&group.commits[i], &group.results[i]});
+    for (size_t i = 0; i < group.commits->size(); ++i) items.push_back({&(*group.commits)[i], &group.results[i]});
   sync_files(items);
   refuse_while_full(items);
 

@@ -47,7 +47,7 @@ class Writer {
   ~Writer() { stop(); }
   static Result<std::unique_ptr<Writer>> start(Database db, Ballast ballast, Parts parts);
 
-  void commit(std::vector<Commit> group, Store::Answer answer);
+  void commit(Store::Group group, Store::Answer answer);
 
   // Stores what waits, checkpoints, and ends the thread.
   void stop();
@@ -60,7 +60,7 @@ class Writer {
 
  private:
   struct Group {
-    std::vector<Commit> commits;
+    Store::Group commits;
     Store::Answer answer;
     std::vector<std::optional<Result<Committed>>> results;
   };
