@@ -34,6 +34,8 @@
 #include "process/client.h"
 #include "process/supervisor.h"
 #include "store/sqlite/sqlite_store.h"
+#include "tools/family.h"
+#include "tools/toolbox.h"
 
 namespace errand {
 namespace {
@@ -193,6 +195,12 @@ class Application {
                            .wake_at = [this](Time at) { engine_timer_->set(at, [this] { tick_engine(); }); }},
                           engine_settings_);
     timers_.on_earlier([this](Time at) { driver_timer_->set(at, [this] { run_driver_timers(); }); });
+    tools_ = std::make_unique<tools::Toolbox>(tools::ToolParts{.engine = *engine_,
+                                                               .store = *store_,
+                                                               .loop = *loop_,
+                                                               .readers = readers_,
+                                                               .clock = clock_,
+                                                               .family = settings_.tools_family});
     make_server();
     return {};
   }
@@ -233,6 +241,7 @@ class Application {
         .stats = [this] { return server_->stats(); },
         .login = [this](const net::ExchangePtr& exchange) { return auth_->handle(exchange); },
         .page = {},
+        .tools = tools_.get(),
     });
     server_ = net::make_server(*loop_, {}, auth_->head_check(),
                                [this](net::ExchangePtr exchange) { routes_->handle(std::move(exchange)); });
@@ -302,6 +311,7 @@ class Application {
   std::unique_ptr<Driver> command_;
   std::unique_ptr<fake::FakeDriver> demo_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<tools::Toolbox> tools_;
   std::unique_ptr<net::Routes> routes_;
   std::unique_ptr<net::Server> server_;
 };
@@ -322,6 +332,9 @@ int serve(const ServeArgs& args) {
   if (settings->log_level == "debug") set_log_level(LogLevel::debug);
   if (settings->log_level == "warning") set_log_level(LogLevel::warning);
   if (settings->log_level == "error") set_log_level(LogLevel::error);
+  if (!tools::is_family(settings->tools_family))
+    return failed(
+        {Code::invalid_argument, "tools.family must be background, superagents, asyncagents or bgagent.", {}});
   if (Status made = make_data_dir(args.data_dir); !made) return failed(made.error());
   Application application(args.data_dir, std::move(*settings));
   if (Status opened = application.open(); !opened) return failed(opened.error());

@@ -35,7 +35,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"driver", {"base", "task", "fork", "model", "process", "store/store.h"}},
     {"engine", {"base", "task", "fork", "store/store.h", "driver/driver.h", "driver/timers.h"}},
     {"api", {"base", "task", "engine", "store/store.h", "driver/driver.h"}},
-    {"tools", {"base", "task", "api", "engine"}},
+    {"tools", {"base", "task", "api", "engine", "store/store.h", "driver/driver.h"}},
     {"net", {"base", "task", "api", "engine", "tools", "store/store.h", "driver/driver.h"}},
     {"mcp", {"base", "task", "api", "engine", "tools", "net"}},
     {"cli", {"base", "task", "api"}},

@@ -24,17 +24,13 @@ bool is_variable_name(std::string_view name) {
          std::ranges::all_of(name, [&](unsigned char c) { return letter(c) || std::isdigit(c); });
 }
 
-// Ids that clients choose themselves: they appear in paths and log lines.
-bool is_plain_id(std::string_view id) {
-  return std::ranges::all_of(
-      id, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.' || c == ':'; });
-}
-
 bool leaves_its_folder(std::string_view glob) {
   if (glob.starts_with('/')) return true;
   const auto segments = split(glob, '/');
   return std::ranges::find(segments, "..") != segments.end();
 }
+
+}  // namespace
 
 void read_command(Fields& fields, Launch& launch) {
   if (fields.is_list("command")) {
@@ -49,6 +45,8 @@ void read_command(Fields& fields, Launch& launch) {
     fields.text("command", launch.command, {.bytes_max = argument_bytes_max});
   }
 }
+
+namespace {
 
 void read_work(Fields& fields, Launch& launch) {
   const bool command_given = fields.has("command");
@@ -82,6 +80,8 @@ void read_work(Fields& fields, Launch& launch) {
   }
 }
 
+}  // namespace
+
 void read_paths(Fields& fields, Launch& launch) {
   fields.text("work_dir", launch.work_dir, path_rule);
   if (!launch.work_dir.empty() && !is_absolute_path(launch.work_dir)) {
@@ -111,20 +111,14 @@ void read_environment(Fields& fields, Launch& launch) {
   }
 }
 
-void read_relations(Fields& fields, Launch& launch) {
-  fields.flag("fork", launch.fork);
-  fields.text("parent_session_id", launch.parent_session_id.value, id_rule);
-  fields.text("parent_message_id", launch.parent_message_id.value, id_rule);
-  if (!is_plain_id(launch.parent_session_id.value)) {
-    fields.refuse("parent_session_id", "must be made of letters, digits and _ - . :");
-  }
-  if (launch.fork && launch.parent_session_id.empty()) {
-    fields.refuse("parent_session_id", "must be given with `fork`: it names the conversation to copy", "missing_field");
-  }
+void read_batch(Fields& fields, Launch& launch) {
   fields.text("batch_id", launch.batch_id.value, id_rule);
   if (!is_plain_id(launch.batch_id.value)) {
     fields.refuse("batch_id", "must be `new`, or made of letters, digits and _ - . :");
   }
+}
+
+void read_labels(Fields& fields, Launch& launch) {
   fields.map("labels", launch.labels, 100, {.bytes_max = 1024, .may_be_blank = true});
   for (const auto& [name, value] : launch.labels) {
     if (name.empty() || name.size() > 100 || !is_utf8(name) || name.find(':') != std::string::npos) {
@@ -133,8 +127,8 @@ void read_relations(Fields& fields, Launch& launch) {
   }
 }
 
-void read_bounds(Fields& fields, Launch& launch) {
-  fields.seconds_or_none("timeout_s", launch.timeout_ms);
+void read_bounds(Fields& fields, Launch& launch, std::string_view timeout_field) {
+  fields.seconds_or_none(timeout_field, launch.timeout_ms);
   fields.seconds_or_none("idle_timeout_s", launch.idle_timeout_ms);
   fields.name_of("on_hang", launch.on_hang, parse_on_hang, "`fail` or `restart`");
   fields.seconds_or_none("progress_every_s", launch.progress_every_ms);
@@ -154,6 +148,22 @@ void read_bounds(Fields& fields, Launch& launch) {
     inner.integer("turns", launch.budget.turns, 1, count_max);
     inner.integer("tool_calls", launch.budget.tool_calls, 1, count_max);
   });
+}
+
+namespace {
+
+void read_relations(Fields& fields, Launch& launch) {
+  fields.flag("fork", launch.fork);
+  fields.text("parent_session_id", launch.parent_session_id.value, id_rule);
+  fields.text("parent_message_id", launch.parent_message_id.value, id_rule);
+  if (!is_plain_id(launch.parent_session_id.value)) {
+    fields.refuse("parent_session_id", "must be made of letters, digits and _ - . :");
+  }
+  if (launch.fork && launch.parent_session_id.empty()) {
+    fields.refuse("parent_session_id", "must be given with `fork`: it names the conversation to copy", "missing_field");
+  }
+  read_batch(fields, launch);
+  read_labels(fields, launch);
 }
 
 void read_permission(Fields& fields, Launch& launch) {
@@ -203,6 +213,11 @@ void append_hex(std::string& out, uint64_t number) {
 }
 
 }  // namespace
+
+bool is_plain_id(std::string_view id) {
+  return std::ranges::all_of(
+      id, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.' || c == ':'; });
+}
 
 std::string join_words(const std::vector<std::string>& argv) {
   const auto plain = [](unsigned char c) { return std::isalnum(c) || std::string_view("_-+=.,/:@%").contains(c); };

@@ -23,6 +23,18 @@ Result<Launch> parse_launch(std::string_view body);
 // Tells one request from another under the same Idempotency-Key: equal for the same launch, however it was written.
 std::string fingerprint(const Launch& launch);
 
+// The parts of it that the agents' tools read by the same rules: each reads its own fields.
+void read_command(Fields& fields, Launch& launch);      // command
+void read_paths(Fields& fields, Launch& launch);        // work_dir, add_dirs, artifacts
+void read_environment(Fields& fields, Launch& launch);  // env, pass_env
+void read_batch(Fields& fields, Launch& launch);        // batch_id
+void read_labels(Fields& fields, Launch& launch);       // labels
+// idle_timeout_s, on_hang, progress_every_s, retention_s, limits, budget, and the timeout under the name given.
+void read_bounds(Fields& fields, Launch& launch, std::string_view timeout_field = "timeout_s");
+
+// Ids that clients choose themselves (of sessions and batches): they appear in paths and log lines.
+bool is_plain_id(std::string_view id);
+
 // `content`: a list of text and file parts, in the place of a plain message. `text` gets the text parts, joined.
 struct Content {
   std::string text;

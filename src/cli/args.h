@@ -142,6 +142,13 @@ struct BatchArgs {
 
 struct AgentsArgs {};
 
+struct ToolArgs {
+  std::string name;
+  std::string arguments;  // JSON; "-": standard input.
+  std::string session, message;
+};
+struct ToolsArgs {};
+
 struct OpenArgs {
   std::string id;  // Of a task to open; empty: the list.
   bool print = false;
@@ -151,7 +158,7 @@ struct DoctorArgs {};
 struct VersionArgs {};
 
 using VerbArgs = std::variant<RunArgs, AskArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs, SendArgs, ResumeArgs,
-                              AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs, OpenArgs,
-                              DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
+                              AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs, ToolArgs,
+                              ToolsArgs, OpenArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

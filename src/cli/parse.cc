@@ -246,6 +246,17 @@ Made batch_setup(CLI::App& app, Globals&) {
   return [args] { return *args; };
 }
 
+Made tool_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<ToolArgs>();
+  app.add_option("name", args->name, "The tool: see errand tools")->required();
+  app.add_option("arguments", args->arguments, "Its arguments, a JSON object; \"-\" reads them from standard input")
+      ->type_name("JSON");
+  app.add_option("--session", args->session, "The session that calls: it sees only what it launched itself")
+      ->type_name("ID");
+  app.add_option("--message", args->message, "The message of that session that calls")->type_name("ID");
+  return [args] { return *args; };
+}
+
 Made open_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<OpenArgs>();
   app.add_option("id", args->id, "A task to open");
@@ -309,6 +320,9 @@ constexpr Verb verbs[] = {
     {"clear", control, "Remove tasks that have ended", "errand clear --all", clear_setup},
     {"batch", control, "Show a batch, or act on all of it", "errand batch 01jcq5x7k2 results", batch_setup},
     {"agents", around, "List the agents that can be asked", "errand agents", no_setup<AgentsArgs>},
+    {"tools", around, "List the tools that agents can call", "errand tools", no_setup<ToolsArgs>},
+    {"tool", around, "Call a tool as an agent would", "errand tool background_list '{\"status\":\"running\"}'",
+     tool_setup},
     {"open", around, "Open the page in a browser", "errand open --print", open_setup},
     {"serve", around, "Run the server", "errand serve --listen 127.0.0.1:4747 --max-concurrent 5", serve_setup},
     {"doctor", around, "Check that all is well, and say what is not", "errand doctor", no_setup<DoctorArgs>},

@@ -21,7 +21,7 @@ using Field = std::variant<std::string Settings::*, int64_t Settings::*, bool Se
                            std::vector<std::string> Settings::*, std::map<std::string, int64_t> Settings::*>;
 
 struct Setting {
-  std::string_view name;  // In the file; in the environment ERRAND_NAME.
+  std::string_view name;  // In the file; in the environment ERRAND_NAME, with '_' for '.'.
   Field field;
   int64_t least = 0, most = 0;  // Of numbers.
 };
@@ -43,6 +43,7 @@ const Setting all_settings[] = {
     {"tls_key", &Settings::tls_key},
     {"allow_hosts", &Settings::allow_hosts},
     {"log_level", &Settings::log_level},
+    {"tools.family", &Settings::tools_family},
 };
 
 std::unexpected<Error> wrong(std::string_view where, std::string_view name, std::string_view what) {
@@ -86,17 +87,32 @@ Status from_toml(Settings& into, const Setting& setting, const toml::node& node,
   return {};
 }
 
+// A table that is no setting itself groups some: [tools] family = ... is tools.family.
+Status read_table(Settings& into, const toml::table& table, const std::string& group, const std::string& path) {
+  for (const auto& [key, node] : table) {
+    const std::string name = group + std::string(key.str());
+    const auto setting = std::ranges::find(all_settings, name, &Setting::name);
+    const bool groups =
+        std::ranges::any_of(all_settings, [&](const Setting& one) { return one.name.starts_with(name + "."); });
+    Status read;
+    if (setting != std::end(all_settings)) {
+      read = from_toml(into, *setting, node, path);
+    } else if (groups && node.is_table()) {
+      read = read_table(into, *node.as_table(), name + ".", path);
+    } else {
+      read = wrong(path, name, groups ? "is a group of settings: write it as a table" : "is no setting of errand");
+    }
+    if (!read) return read;
+  }
+  return {};
+}
+
 Status read_file(Settings& into, const std::string& path) {
   const toml::parse_result parsed = toml::parse_file(path);
   if (!parsed)
     return fail(Code::invalid_argument, fmt::format("{}, line {}: {}.", path, parsed.error().source().begin.line,
                                                     parsed.error().description()));
-  for (const auto& [key, node] : parsed.table()) {
-    const auto setting = std::ranges::find(all_settings, key.str(), &Setting::name);
-    if (setting == std::end(all_settings)) return wrong(path, key.str(), "is no setting of errand");
-    if (Status read = from_toml(into, *setting, node, path); !read) return read;
-  }
-  return {};
+  return read_table(into, parsed.table(), {}, path);
 }
 
 // --- the environment
@@ -127,7 +143,7 @@ Status from_text(Settings& into, const Setting& setting, const std::string& valu
 
 std::string environment_name(std::string_view name) {
   std::string out = "ERRAND_";
-  for (const char c : name) out.push_back(c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);
+  for (const char c : name) out.push_back(c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c == '.' ? '_' : c);
   return out;
 }
 

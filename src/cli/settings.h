@@ -28,6 +28,7 @@ struct Settings {
   std::string tls_key;
   std::vector<std::string> allow_hosts;
   std::string log_level = "info";
+  std::string tools_family = "background";
 };
 
 // `environment` is of the form of environ: names to values.

@@ -54,6 +54,17 @@ TEST_F(SettingsTest, RefusesUnknownNamesAndWrongTypesByName) {
   EXPECT_NE(refusal({{"ERRAND_RETENTION_S", "1h"}}).find("ERRAND_RETENTION_S"), std::string::npos);
 }
 
+TEST_F(SettingsTest, AGroupIsATable) {
+  EXPECT_EQ(read_settings(args_, {})->tools_family, "background");
+  file("[tools]\nfamily = \"superagents\"\n");
+  EXPECT_EQ(read_settings(args_, {})->tools_family, "superagents");
+  EXPECT_EQ(read_settings(args_, {{"ERRAND_TOOLS_FAMILY", "bgagent"}})->tools_family, "bgagent");
+  file("[tools]\nfamly = \"superagents\"\n");
+  EXPECT_NE(refusal().find("tools.famly is no setting"), std::string::npos) << refusal();
+  file("tools = 1\n");
+  EXPECT_NE(refusal().find("write it as a table"), std::string::npos) << refusal();
+}
+
 TEST_F(SettingsTest, AFileThatWasNamedMustBeThere) {
   args_.config = folder_ + "/other.toml";
   EXPECT_NE(refusal().find("other.toml"), std::string::npos);

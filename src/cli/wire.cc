@@ -301,6 +301,31 @@ Result<std::vector<AgentInfo>> parse_agents(std::string_view in) {
   });
 }
 
+Result<std::vector<ToolEntry>> parse_tools(std::string_view in) {
+  return read<std::vector<ToolEntry>>(in, [](const json::value& value) {
+    std::vector<ToolEntry> tools;
+    each(value, "tools", [&](const json::value& tool) {
+      const json::object* object = tool.if_object();
+      const json::value* example = object ? object->if_contains("example") : nullptr;
+      tools.push_back({text(tool, "name"), text(tool, "title"), example ? json::serialize(*example) : ""});
+    });
+    return tools;
+  });
+}
+
+Result<ToolReply> parse_tool_reply(std::string_view in) {
+  return read<ToolReply>(
+      in, [](const json::value& value) { return ToolReply{text(value, "text"), flag(value, "is_error")}; });
+}
+
+Status check_json(std::string_view text) {
+  json::error_code error;
+  json::parse(text, error);
+  if (error)
+    return fail(Code::invalid_argument, "The arguments are not valid JSON: " + error.message() + ".", "bad_json");
+  return {};
+}
+
 Result<BatchInfo> parse_batch(std::string_view in) {
   return read<BatchInfo>(in, [](const json::value& value) {
     std::string id = text(value, "id");

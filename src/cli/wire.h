@@ -101,6 +101,17 @@ struct AgentInfo {
   std::string unavailable;  // Why it cannot be used; empty: it can.
 };
 
+struct ToolEntry {
+  std::string name, title;
+  std::string example;  // JSON.
+};
+
+// What a tool answered.
+struct ToolReply {
+  std::string text;
+  bool is_error = false;
+};
+
 struct BatchInfo {
   std::string id;
   std::map<std::string, int64_t> counts;
@@ -118,6 +129,10 @@ Result<TaskPage> parse_tasks(std::string_view json);
 Result<EventInfo> parse_event(std::string_view json);
 Result<std::vector<EventInfo>> parse_events(std::string_view json);
 Result<std::vector<AgentInfo>> parse_agents(std::string_view json);
+Result<std::vector<ToolEntry>> parse_tools(std::string_view json);
+Result<ToolReply> parse_tool_reply(std::string_view json);
+// Is this text JSON at all?
+Status check_json(std::string_view text);
 Result<BatchInfo> parse_batch(std::string_view json);
 Result<ServerInfo> parse_server(std::string_view json);
 // RFC 9457; a body that is none gives the status alone.

@@ -98,6 +98,11 @@ struct Site {
   std::unique_ptr<Loop> timers = Loop::make();
   Heartbeats heartbeats{*timers};
   bool owner = true;
+  tools::Toolbox toolbox{{.engine = *world.engine,
+                          .store = *world.store,
+                          .loop = world.loop,
+                          .readers = world.readers,
+                          .clock = world.clock}};
   Routes routes{{.engine = *world.engine,
                  .store = *world.store,
                  .loop = world.loop,
@@ -108,7 +113,8 @@ struct Site {
                  .authenticated = [this](const Request&) { return owner; },
                  .stats = [] { return ServerStats{}; },
                  .login = {},
-                 .page = {}}};
+                 .page = {},
+                 .tools = &toolbox}};
 
   struct Ask {
     Method method = Method::get;

@@ -39,6 +39,8 @@ GET /api/sessions/{id}/notices
 GET /api/sessions/{id}/stream
 POST /api/sessions/{id}/notices/{notice}/taken
 GET /api/agents
+GET /api/tools
+POST /api/tools/{name}
 GET /api/settings
 POST /api/login
 GET /api/health

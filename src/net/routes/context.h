@@ -126,6 +126,9 @@ void take_notice(Context&, Call);
 void task_stream(Context&, Call);
 void shared_stream(Context&, Call);
 void session_stream(Context&, Call);
+// tools.cc
+void list_tools(Context&, Call);
+void call_tool(Context&, Call);
 // info.cc
 void list_agents(Context&, Call);
 void get_agent(Context&, Call);

@@ -61,6 +61,8 @@ constexpr Route routes[] = {
     {Method::get, "/api/agents/{id}", get_agent},
     {Method::put, "/api/agents/{id}", change_agents},
     {Method::del, "/api/agents/{id}", change_agents},
+    {Method::get, "/api/tools", list_tools},
+    {Method::post, "/api/tools/{name}", call_tool},
     {Method::get, "/api/settings", get_settings},
     {Method::patch, "/api/settings", change_settings},
     {Method::post, "/api/login", login},

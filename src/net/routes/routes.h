@@ -18,6 +18,7 @@
 #include "net/server.h"
 #include "net/sse.h"
 #include "store/store.h"
+#include "tools/toolbox.h"
 
 namespace errand::net {
 
@@ -37,6 +38,7 @@ struct RouteParts {
   // Served by others; absent: 404.
   std::function<bool(const ExchangePtr&)> login;  // The login paths: Auth::handle.
   Handler page;                                   // What is no API path: the page's own files.
+  tools::Toolbox* tools = nullptr;                // /api/tools.
 };
 
 struct RouteInfo {

@@ -1,0 +1,62 @@
+// background_clear (R8.4, R3.4): removes what has ended.
+#include "base/json_out.h"
+#include "tools/call.h"
+#include "tools/words.h"
+
+namespace errand::tools {
+namespace {
+
+void clear(const CallPtr& call, Engine::Scope scope) {
+  call->parts.engine.clear(std::move(scope), [call](Result<Cleared> cleared) {
+    if (!cleared) return call->refuse(cleared.error());
+    std::string data;
+    JsonOut(data).object().field("removed", cleared->removed).field("left", cleared->left).end();
+    std::string text = "Removed " + std::to_string(cleared->removed) + (cleared->removed == 1 ? " task" : " tasks") +
+                       ", left " + std::to_string(cleared->left) + " at work.";
+    if (cleared->left > 0) text += " " + call->name("cancel") + " ends what is at work.";
+    call->answer(std::move(text), std::move(data));
+  });
+}
+
+void handle(const CallPtr& call, api::Fields fields) {
+  std::string task;
+  BatchId batch;
+  fields.text("task_id", task, id_rule);
+  fields.text("batch_id", batch.value, id_rule);
+  if (!task.empty() && !batch.empty()) fields.refuse_all("Give `task_id` or `batch_id`, not both.", "invalid_field");
+  if (task.empty() && batch.empty() && call->caller.session.empty())
+    fields.refuse_all("Give `task_id` or `batch_id`: without a calling session it is not clear whose tasks are meant.",
+                      "no_session");
+  if (call->refused(fields)) return;
+  Engine::Scope scope;
+  if (!task.empty())
+    return with_task(call, std::move(task), [call, scope](const TaskView& view) mutable {
+      scope.task = view.task.id;
+      clear(call, std::move(scope));
+    });
+  if (!call->caller.session.empty()) scope.parent_session = call->caller.session;
+  if (batch.empty()) return clear(call, std::move(scope));
+  scope.batch = batch;
+  with_batch(call, batch, 1, [call, scope](const Members&) mutable { clear(call, std::move(scope)); });
+}
+
+}  // namespace
+
+Tool background_clear() {
+  return {
+      {.name = "background_clear",
+       .title = "Remove ended background tasks",
+       .description = "Removes tasks that have ended, with their results, conversations, logs and artifacts: one, a "
+                      "batch, or (without arguments) all that this session launched. Never touches a task at work; "
+                      "says how many it removed and how many it left.",
+       .input_schema =
+           R"({"type":"object","properties":{
+"task_id":{"type":"string","description":"One task: its id, or a beginning of it that only one task has."},
+"batch_id":{"type":"string","description":"All of a batch."}},"additionalProperties":false})",
+       .output_schema = object_schema(R"("removed":{"type":"integer"},"left":{"type":"integer"})"),
+       .example = R"({"batch_id":"batch_01k9z3s5x7e8"})",
+       .annotations = {.destructive = true, .idempotent = true}},
+      handle};
+}
+
+}  // namespace errand::tools

@@ -1,0 +1,246 @@
+// background_output (R8.2): results and progress, of one task, several, or a batch; at once, or when they are there.
+#include <algorithm>
+
+#include "base/json_out.h"
+#include "base/text.h"
+#include "task/notice.h"
+#include "tools/call.h"
+#include "tools/words.h"
+
+namespace errand::tools {
+namespace {
+
+constexpr size_t tasks_max = 50;
+constexpr int64_t timeout_default_s = 60;
+constexpr int64_t timeout_max_s = 3'600;
+// Of a result that shares its place with many others, this much is shown at least.
+constexpr size_t share_min = 200;
+
+struct Request {
+  std::vector<std::string> ids;
+  BatchId batch;
+  bool block = false;
+  Millis timeout_ms = timeout_default_s * 1'000;
+  Engine::Until until = Engine::Until::all;
+};
+
+std::optional<Engine::Until> parse_until(std::string_view word) {
+  if (word == "all") return Engine::Until::all;
+  if (word == "first") return Engine::Until::first;
+  return std::nullopt;
+}
+
+Request read_request(api::Fields& fields) {
+  Request request;
+  std::string id;
+  fields.text("task_id", id, id_rule);
+  if (!id.empty()) request.ids.push_back(std::move(id));
+  fields.texts("task_ids", request.ids, tasks_max, id_rule);
+  fields.text("batch_id", request.batch.value, id_rule);
+  fields.flag("block", request.block);
+  double seconds = timeout_default_s;
+  fields.positive("timeout", seconds, timeout_max_s);
+  request.timeout_ms = static_cast<Millis>(seconds * 1'000);
+  fields.name_of("until", request.until, parse_until, "`all` or `first`");
+  const int given = static_cast<int>(fields.has("task_id")) + static_cast<int>(fields.has("task_ids")) +
+                    static_cast<int>(fields.has("batch_id"));
+  if (given != 1) fields.refuse_all("Give one of `task_id`, `task_ids` and `batch_id`.", "missing_field");
+  if (request.ids.empty() && request.batch.empty()) fields.refuse("task_ids", "must name at least one task", "empty");
+  return request;
+}
+
+// One call on its way: which tasks, the wait, what they say, and the notices that are answered by it.
+class Gathering : public std::enable_shared_from_this<Gathering> {
+ public:
+  Gathering(CallPtr call, Request request) : call_(std::move(call)), request_(std::move(request)) {}
+
+  void start() {
+    if (!request_.batch.empty()) {
+      return with_batch(call_, request_.batch, tasks_max, [self = shared_from_this()](Members members) {
+        self->more_ = members.more;
+        for (Task& task : members.tasks) self->ids_.push_back(std::move(task.id));
+        self->wait();
+      });
+    }
+    find_next();
+  }
+
+ private:
+  void find_next() {
+    if (found_ == request_.ids.size()) return wait();
+    with_task(call_, request_.ids[found_++], [self = shared_from_this()](const TaskView& view) {
+      if (std::ranges::find(self->ids_, view.task.id) == self->ids_.end()) self->ids_.push_back(view.task.id);
+      self->find_next();
+    });
+  }
+
+  void wait() {
+    if (!request_.block) return gather();
+    Engine& engine = call_->parts.engine;
+    const uint64_t wait =
+        engine.wait(ids_, request_.until, request_.timeout_ms, [self = shared_from_this()](Result<void> over) {
+          if (self->call_->caller.cancellation) self->call_->caller.cancellation->on_cancel(nullptr);
+          if (!over) return self->call_->refuse(over.error());
+          self->gather();
+        });
+    if (!call_->caller.cancellation) return;
+    call_->caller.cancellation->on_cancel([call = call_, wait] {
+      call->parts.engine.give_up(wait);
+      call->refuse({Code::unavailable, "The wait was given up; the task goes on.", "given_up"});
+    });
+  }
+
+  // Read through the engine, so that the first reading is remembered (R3.1).
+  void gather() {
+    results_.resize(ids_.size());
+    left_ = ids_.size();
+    for (size_t i = 0; i < ids_.size(); ++i)
+      call_->parts.engine.result(ids_[i], 0, [self = shared_from_this(), i](Result<ResultView> result) {
+        if (!result) self->failed_ = result.error();
+        if (result) self->results_[i] = std::move(result->view);
+        if (--self->left_ == 0) self->gathered();
+      });
+  }
+
+  void gathered() {
+    std::erase_if(results_, [](const std::optional<TaskView>& result) { return !result; });
+    // One that was removed meanwhile is not in the answer, unless it was the only one.
+    if (results_.empty()) return call_->refuse(failed_);
+    if (!request_.block || call_->caller.session.empty()) return answer();
+    find_notices();
+  }
+
+  // R5.5: whoever waited and got the result need not be told again.
+  void find_notices() {
+    std::vector<std::pair<TaskId, int>> ended;
+    bool whole = !request_.batch.empty() && !more_;
+    for (const std::optional<TaskView>& result : results_) {
+      const bool rests = !at_work(result->task.state);
+      whole = whole && rests;
+      if (rests) ended.emplace_back(result->task.id, result->task.turn);
+    }
+    read_then(
+        call_,
+        [&store = call_->parts.store, session = call_->caller.session, ended,
+         whole]() -> Result<std::vector<NoticeId>> {
+          std::vector<NoticeId> ids;
+          for (const auto& [task, turn] : ended) {
+            const Result<std::vector<Notice>> notices = store.notices_of_task(task);
+            if (!notices) return std::unexpected(notices.error());
+            for (const Notice& notice : *notices) {
+              const bool told = notice.kind == NoticeKind::turn_ended || notice.kind == NoticeKind::progress ||
+                                (whole && notice.kind == NoticeKind::batch_ended);
+              if (told && !notice.taken_at && notice.turn <= turn && notice.session_id == session)
+                ids.push_back(notice.id);
+            }
+          }
+          return ids;
+        },
+        [self = shared_from_this()](std::vector<NoticeId> ids) { self->take(std::move(ids)); });
+  }
+
+  void take(std::vector<NoticeId> ids) {
+    if (ids.empty()) return answer();
+    left_ = ids.size();
+    for (NoticeId& id : ids)
+      call_->parts.engine.take_notice(call_->caller.session, std::move(id),
+                                      [self = shared_from_this()](Result<Notice>) {
+                                        // One that could not be taken is told once more: that is no reason to keep the
+                                        // result back.
+                                        if (--self->left_ == 0) self->answer();
+                                      });
+  }
+
+  void answer() {
+    const size_t share = std::max(share_min, result_cap / results_.size());
+    std::string text, data;
+    bool timed_out = false;
+    JsonOut out(data);
+    out.object().key("tasks").array();
+    for (const std::optional<TaskView>& result : results_) {
+      const Task& task = result->task;
+      timed_out = timed_out || at_work(task.state);
+      const bool shown = !at_work(task.state) && task.result.has_value();
+      const std::string how =
+          "Read the rest with look_at(task_id=\"" + task.id.value + "\", path=\"result\", offset=...).";
+      const std::string bounded_result = shown ? bounded(*task.result, share, how) : std::string();
+      text += (text.empty() ? "" : "\n\n---\n\n") + describe(*result);
+      if (shown && !trim(bounded_result).empty()) text += "\n\n" + bounded_result;
+      if (at_work(task.state)) text += what_next(task);
+      out.object();
+      write_task_members(out, *result);
+      out.key("result");
+      if (shown) {
+        out.value(bounded_result);
+      } else {
+        out.null();
+      }
+      out.field("result_truncated", shown && bounded_result.size() != task.result->size());
+      out.field("result_bytes", shown ? static_cast<int64_t>(task.result->size()) : 0);
+      out.field("retrieved_at", task.retrieved_at).end();
+    }
+    out.end().field("timed_out", request_.block && timed_out && request_.until == Engine::Until::all);
+    out.field("more", more_).end();
+    if (more_) text += "\n\nThe batch has more tasks than the " + std::to_string(tasks_max) + " shown here.";
+    call_->answer(std::move(text), std::move(data));
+  }
+
+  std::string what_next(const Task& task) const {
+    if (const Ask* const ask = open_ask(task); ask && ask->kind == AskKind::answer)
+      return "\n\nAnswer it with " + call_->name("message") + "(task_id=\"" + task.id.value + "\", request_id=\"" +
+             ask->request_id + "\", message=...).";
+    if (request_.block) return "\n\nIt is still at work; go on with something else, or call again to wait on.";
+    return call_->caller.session.empty()
+               ? "\n\nIt is still at work; call again with block=true to wait for it."
+               : "\n\nIt is still at work; this session is told when it ends. Call with block=true only where you "
+                 "cannot go on without it.";
+  }
+
+  const CallPtr call_;
+  const Request request_;
+  size_t found_ = 0;
+  std::vector<TaskId> ids_;
+  bool more_ = false;
+  std::vector<std::optional<TaskView>> results_;
+  size_t left_ = 0;
+  Error failed_;
+};
+
+void handle(const CallPtr& call, api::Fields fields) {
+  Request request = read_request(fields);
+  if (call->refused(fields)) return;
+  std::make_shared<Gathering>(call, std::move(request))->start();
+}
+
+}  // namespace
+
+Tool background_output() {
+  return {
+      {.name = "background_output",
+       .title = "Read a background task's result or progress",
+       .description =
+           "Answers at once with the result of a task that has ended, or with the progress of one at work (tool "
+           "calls, recent tools, lines of output, time of the last update). With block=true it waits until the task "
+           "is at rest, or until `timeout` seconds are over, which is no error. This session is told when a task "
+           "ends, so block only where you cannot go on without the result. Takes one task, several, or a batch. A "
+           "long result is cut in the middle; look_at(task_id, path=\"result\") reads all of it.",
+       .input_schema =
+           R"({"type":"object","properties":{
+"task_id":{"type":"string","description":"The task: its id, or a beginning of it that only one task has."},
+"task_ids":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":50,"description":"Several tasks, instead of task_id."},
+"batch_id":{"type":"string","description":"All tasks of a batch, instead of task_id."},
+"block":{"type":"boolean","description":"Wait until it is at rest. Default: false, answer at once."},
+"timeout":{"type":"number","exclusiveMinimum":0,"maximum":3600,"description":"With block: wait no longer than so many seconds. Default: 60."},
+"until":{"type":"string","enum":["all","first"],"description":"With block and several tasks: wait for all of them, or for the first. Default: all."}},"additionalProperties":false})",
+       .output_schema = object_schema(
+           R"("tasks":{"type":"array","items":)" +
+           object_schema(
+               task_properties() +
+               R"(,"result":{"type":["string","null"],"description":"null while it is at work."},"result_truncated":{"type":"boolean"},"result_bytes":{"type":"integer"},"retrieved_at":{"type":["string","null"]})") +
+           R"(},"timed_out":{"type":"boolean","description":"The wait was over before all were at rest."},"more":{"type":"boolean","description":"The batch has more tasks than these."})"),
+       .example = R"({"task_id":"task_01k9z3s5x7e8","block":true,"timeout":120})",
+       .annotations = {.read_only = true}},
+      handle};
+}
+
+}  // namespace errand::tools

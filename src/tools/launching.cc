@@ -1,0 +1,60 @@
+#include "tools/launching.h"
+
+#include "api/launch.h"
+#include "base/json_out.h"
+#include "tools/words.h"
+
+namespace errand::tools {
+
+void read_launch(api::Fields& fields, const Caller& caller, Launch& launch) {
+  fields.text("description", launch.description, {.bytes_max = 64 * 1024, .may_be_blank = true});
+  fields.text("title", launch.title, {.bytes_max = 4096, .may_be_blank = true});
+  api::read_paths(fields, launch);
+  api::read_batch(fields, launch);
+  api::read_labels(fields, launch);
+  api::read_bounds(fields, launch, "timeout");
+  fields.integer("priority", launch.priority, -1000, 1000);
+  fields.flag("authorize_over_limit", launch.authorize_over_limit);
+  launch.parent_session_id = caller.session;
+  launch.parent_message_id = caller.message;
+}
+
+std::string launch_properties() {
+  return R"("description":{"type":"string","description":"What it is for, in a few words; lists show it."},
+"title":{"type":"string","description":"A shorter name than the description."},
+"work_dir":{"type":"string","description":"The folder to work in, an absolute path. Default: the server's."},
+"add_dirs":{"type":"array","items":{"type":"string"},"description":"Further folders that it may use, absolute paths."},
+"artifacts":{"type":"array","items":{"type":"string"},"description":"Patterns below work_dir, such as \"dist/*.zip\": what matches at the end is listed as an artifact, as is everything in the folder $ERRAND_ARTIFACTS."},
+"batch_id":{"type":"string","description":"The batch that it belongs to; \"new\" makes one, and the answer says its id for the next call."},
+"labels":{"type":"object","additionalProperties":{"type":"string"},"description":"Names and values of your own."},
+"timeout":{"type":"number","minimum":0,"description":"The longest it may take, in seconds; 0 is no limit. Default: 300 for commands, none for agents."},
+"idle_timeout_s":{"type":"number","minimum":0,"description":"The longest it may show no sign of life, in seconds; 0 is no limit. Default: 300."},
+"on_hang":{"type":"string","enum":["fail","restart"],"description":"What to do when it hangs. Default: fail."},
+"progress_every_s":{"type":"number","minimum":0,"description":"Tell this session how far it is, every so many seconds. Default: only when it ends."},
+"retention_s":{"type":"number","minimum":0,"description":"Remove it by itself so many seconds after its end; 0 keeps it."},
+"limits":{"type":"object","properties":{"cpu_s":{"type":"integer","minimum":1},"memory_bytes":{"type":"integer","minimum":1},"processes":{"type":"integer","minimum":1},"open_files":{"type":"integer","minimum":1},"output_bytes":{"type":"integer","minimum":1},"nice":{"type":"integer","minimum":-20,"maximum":19}},"additionalProperties":false,"description":"What it may use at most."},
+"budget":{"type":"object","properties":{"tokens":{"type":"integer","minimum":1},"cost_usd":{"type":"number","exclusiveMinimum":0},"turns":{"type":"integer","minimum":1},"tool_calls":{"type":"integer","minimum":1}},"additionalProperties":false,"description":"What an agent may spend; past it the task ends with the code budget."},
+"priority":{"type":"integer","minimum":-1000,"maximum":1000,"description":"Higher goes first among those that wait for a slot."},
+"authorize_over_limit":{"type":"boolean","description":"Start at once although the server's limit of tasks at work is reached. Only on a person's explicit word, and only where the server's settings allow it."})";
+}
+
+std::string started(const Call& call, const TaskView& view) {
+  const std::string& id = view.task.id.value;
+  std::string text = "Started in the background.\n" + describe(view);
+  if (view.task.launch.batch_id) text += "\nBatch: " + view.task.launch.batch_id.value;
+  text += call.caller.session.empty() ? "\n\n" : "\n\nGo on with other work: this session is told when it ends. ";
+  return text + call.name("output") + "(task_id=\"" + id + "\") reads its progress or result, " + call.name("cancel") +
+         " ends it.";
+}
+
+void launch(const CallPtr& call, Launch launch) {
+  call->parts.engine.launch(std::move(launch), {}, {}, [call](Result<TaskView> view) {
+    if (!view) return call->refuse(view.error());
+    std::string data;
+    JsonOut out(data);
+    write_task(out, *view);
+    call->answer(started(*call, *view), std::move(data));
+  });
+}
+
+}  // namespace errand::tools

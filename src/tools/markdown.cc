@@ -1,0 +1,117 @@
+#include "tools/markdown.h"
+
+#include <boost/json.hpp>
+
+namespace errand::tools {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view opening =
+    R"(# Tools for agents
+
+<!-- Made from the descriptions in src/tools/ and held to them by tools_test: change them there, then run
+     `ERRAND_UPDATE_DOCS=1 build/release/tests/tools/tools_test --gtest_filter=Docs.*`. -->
+
+What an agent can do with background tasks. Every surface offers the same tools: `GET /api/tools` lists them with their
+schemas, `POST /api/tools/{name}` calls one (see [api.md](api.md)), `errand tool NAME '{...}'` does it from a shell.
+
+**Whose tasks.** A call names the session it is made for. That session sees and touches the tasks that it launched itself,
+its direct children, and no others; it is told when one of them ends. A call without a session is the user's own: it
+reaches every task, and nobody is told.
+
+**Names.** The same tools answer to `background_…`, `superagents_…`, `asyncagents_…` and `bgagent_…`; the setting
+`tools.family` says which are listed. `background_task:execute` is `background_execute`.
+
+**Ids.** A task's id may be cut to any beginning that only one task has, with at least 8 characters after `task_`.
+
+**Answers** are a text for the agent and the same as data, by the output schema. A call that is wrong or cannot be done is
+answered with `is_error`, a text that says what was wrong, what is allowed and what to try, and
+`{"error":{"code","reason","message"}}` as data. A task that failed has the status `error` here; REST and the page call the
+same status `failed`.
+)";
+
+std::string type_of(const json::object& schema) {
+  if (const json::value* values = schema.if_contains("enum")) {
+    std::string words;
+    for (const json::value& value : values->as_array())
+      words += (words.empty() ? "" : ", ") +
+               (value.is_string() ? "`" + std::string(value.as_string()) + "`" : json::serialize(value));
+    return words;
+  }
+  if (const json::value* any = schema.if_contains("anyOf")) {
+    std::string words;
+    for (const json::value& one : any->as_array()) words += (words.empty() ? "" : " or ") + type_of(one.as_object());
+    return words;
+  }
+  const json::value* type = schema.if_contains("type");
+  if (!type) return "any";
+  std::string words;
+  if (type->is_array()) {
+    for (const json::value& one : type->as_array())
+      words += (words.empty() ? "" : " or ") + std::string(one.as_string());
+  } else {
+    words = std::string(type->as_string());
+  }
+  const json::value* items = schema.if_contains("items");
+  return items && items->is_object() ? words + " of " + type_of(items->as_object()) : words;
+}
+
+bool is_required(const json::object& schema, std::string_view name) {
+  const json::value* required = schema.if_contains("required");
+  if (!required) return false;
+  for (const json::value& one : required->as_array())
+    if (std::string_view(one.as_string()) == name) return true;
+  return false;
+}
+
+std::string description_of(const json::object& schema) {
+  const json::value* description = schema.if_contains("description");
+  if (description) return std::string(description->as_string());
+  const json::value* properties = schema.if_contains("properties");
+  std::string words;
+  if (properties)
+    for (const auto& member : properties->as_object())
+      words += (words.empty() ? "`" : ", `") + std::string(member.key()) + "`";
+  return words;
+}
+
+void add_arguments(std::string& out, const json::object& schema) {
+  out += "\n| argument | type | |\n|---|---|---|\n";
+  for (const auto& member : schema.at("properties").as_object()) {
+    const json::object& property = member.value().as_object();
+    const std::string name(member.key());
+    out += "| `" + name + "`" + (is_required(schema, name) ? " (required)" : "") + " | " + type_of(property) + " | " +
+           description_of(property) + " |\n";
+  }
+}
+
+void add_answer(std::string& out, const json::object& schema) {
+  out += "\nAnswer: ";
+  bool first = true;
+  for (const auto& member : schema.at("properties").as_object())
+    out += (std::exchange(first, false) ? "`" : ", `") + std::string(member.key()) + "`";
+  out += ".\n";
+}
+
+std::string annotations_of(const Annotations& annotations) {
+  if (annotations.read_only) return "Changes nothing.";
+  if (annotations.destructive) return "May destroy something.";
+  return "Changes something, destroys nothing.";
+}
+
+}  // namespace
+
+std::string markdown(const std::vector<ToolInfo>& tools) {
+  std::string out(opening);
+  for (const ToolInfo& tool : tools) {
+    out += "\n## `" + tool.name + "`: " + tool.title + "\n\n" + tool.description + "\n";
+    add_arguments(out, json::parse(tool.input_schema).as_object());
+    out += "\nExample: `" + tool.example + "`\n";
+    add_answer(out, json::parse(tool.output_schema).as_object());
+    out += "\n" + annotations_of(tool.annotations) + "\n";
+  }
+  return out;
+}
+
+}  // namespace errand::tools
