@@ -133,6 +133,7 @@ EngineSettings engine_settings(const cli::Settings& settings) {
   out.allow_over_limit = settings.allow_over_limit;
   out.command_timeout_ms = settings.command_timeout_s * 1'000;
   out.idle_timeout_ms = settings.idle_timeout_s * 1'000;
+  out.max_restarts = static_cast<int>(settings.max_restarts);
   out.retention_ms = settings.retention_s * 1'000;
   out.output_limit = settings.output_limit_bytes;
   const char* const home = std::getenv("HOME");

@@ -131,6 +131,7 @@ void read_bounds(Fields& fields, Launch& launch, std::string_view timeout_field)
   fields.seconds_or_none(timeout_field, launch.timeout_ms);
   fields.seconds_or_none("idle_timeout_s", launch.idle_timeout_ms);
   fields.name_of("on_hang", launch.on_hang, parse_on_hang, "`fail` or `restart`");
+  fields.integer("max_restarts", launch.max_restarts, 1, 100);
   fields.seconds_or_none("progress_every_s", launch.progress_every_ms);
   if (launch.progress_every_ms < 0) launch.progress_every_ms = 0;
   fields.seconds_or_none("retention_s", launch.retention_ms);

@@ -247,6 +247,7 @@ std::string settings_reply(const EngineSettings& settings) {
     out.field("allow_over_limit", settings.allow_over_limit);
     out.field("command_timeout_s", seconds(settings.command_timeout_ms));
     out.field("idle_timeout_s", seconds(settings.idle_timeout_ms));
+    out.field("max_restarts", settings.max_restarts);
     out.key("retention_s");
     if (settings.retention_ms > 0) {
       out.value(seconds(settings.retention_ms));

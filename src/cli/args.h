@@ -39,6 +39,7 @@ struct LaunchArgs {
   std::vector<std::string> labels;  // NAME=VALUE
   std::string parent;               // A session's id.
   std::string on_hang;
+  std::optional<int> max_restarts;
   Stay stay = Stay::no;
 };
 

@@ -75,6 +75,7 @@ Status write_launch(Context& context, JsonOut& out, const LaunchArgs& args) {
   if (Status written = write_pairs(out, "labels", args.labels, "--label"); !written) return written;
   write_text(out, "parent_session_id", args.parent);
   write_text(out, "on_hang", args.on_hang);
+  if (args.max_restarts) out.field("max_restarts", *args.max_restarts);
   return {};
 }
 

@@ -82,6 +82,8 @@ void launch(CLI::App& app, LaunchArgs& args) {
   app.add_option("--on-hang", args.on_hang, "What to do when it hangs")
       ->type_name("fail|restart")
       ->check(CLI::IsMember({"fail", "restart"}));
+  app.add_option("--max-restarts", args.max_restarts, "With --on-hang restart: how often it is begun again")
+      ->check(CLI::Range(1, 100));
 }
 
 Made run_setup(CLI::App& app, Globals&) {

@@ -36,6 +36,7 @@ const Setting all_settings[] = {
     {"allow_over_limit", &Settings::allow_over_limit},
     {"command_timeout_s", &Settings::command_timeout_s, 1, year_s},
     {"idle_timeout_s", &Settings::idle_timeout_s, 1, year_s},
+    {"max_restarts", &Settings::max_restarts, 1, 100},
     {"retention_s", &Settings::retention_s, 0, 100 * year_s},
     {"output_limit_bytes", &Settings::output_limit_bytes, 4'096, 1LL << 40},
     {"behind_proxy", &Settings::behind_proxy},

@@ -21,6 +21,7 @@ struct Settings {
   bool allow_over_limit = false;
   int64_t command_timeout_s = 300;
   int64_t idle_timeout_s = 300;
+  int64_t max_restarts = 3;
   int64_t retention_s = 0;
   int64_t output_limit_bytes = 64LL << 20;
   bool behind_proxy = false;

@@ -91,11 +91,22 @@ struct Asks {
   std::string subject;
 };
 struct Alive {};  // A sign of life that is no event.
+// The answer to a probe of something that is there and does nothing: what was seen of it, as the rest of a sentence.
+// It is no sign of life.
+struct Still {
+  std::string seen;
+};
+struct Match {  // A line of output that the launch asked to be told of (notify_on).
+  std::string pattern;
+  std::string line;
+  int64_t more = 0;  // Lines that matched since the last such report, and are not reported: there were too many.
+};
 }  // namespace report
 
-using Report = std::variant<report::MessageBegan, report::Text, report::ToolStarted, report::ToolCompleted,
-                            report::MessageEnded, report::Output, report::Used, report::Resources, report::Warning,
-                            report::AgentSession, report::Taken, report::Asks, report::Alive>;
+using Report =
+    std::variant<report::MessageBegan, report::Text, report::ToolStarted, report::ToolCompleted, report::MessageEnded,
+                 report::Output, report::Used, report::Resources, report::Warning, report::AgentSession, report::Taken,
+                 report::Asks, report::Alive, report::Still, report::Match>;
 
 inline constexpr size_t output_text_max = 32 * 1024;
 
@@ -140,7 +151,7 @@ class Turn {
   virtual void answer(const std::string& request_id, const std::string& decision, const std::string& message) = 0;
   // Ends the work, with its whole process tree; `ended` follows. May be repeated.
   virtual void stop() = 0;
-  // Is it alive, though silent? Leads to Resources or Alive where it is, to nothing where it is not.
+  // Is it alive, though silent? Leads to Resources or Alive where it is, to Still or nothing where it is not.
   virtual void probe() {}
   // The server leaves, the work stays: to be taken up by reattach. No report follows.
   virtual void detach() {}

@@ -58,7 +58,8 @@ struct EngineSettings {
   bool allow_over_limit = false;
   Millis command_timeout_ms = 300'000;
   Millis idle_timeout_ms = 300'000;
-  Millis retention_ms = 0;  // 0: keep.
+  int max_restarts = max_restarts_default;  // Of a turn that hangs, where its launch says on_hang: restart.
+  Millis retention_ms = 0;                  // 0: keep.
   int64_t output_limit = 64LL << 20;
   int inbox_max = 10'000;             // Waiting inputs, past which calls are answered `exhausted`.
   Millis delta_watched_ms = 30;       // Text is merged this long while somebody reads the task,

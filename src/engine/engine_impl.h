@@ -70,7 +70,12 @@ struct Live {
   // Deadlines of the run, in steady time. 0: none.
   Time last_sign;  // Of life.
   bool warned = false;
-  bool probed = false;
+  std::string seen;  // What the last probe said of something that does nothing.
+  // When the work that the timeout is for began: a restart after a hang, or a clock that is set, does not move it.
+  struct Began {
+    int attempt = 0, resume_count = 0;
+    Time at;
+  } began;
   Timers::Key timeout_timer = 0, idle_timer = 0, progress_timer = 0, soft_timer = 0, stop_timer = 0;
 };
 using LivePtr = std::shared_ptr<Live>;
@@ -214,9 +219,10 @@ class EngineImpl final : public Engine {
   void reported(TurnSink& sink, std::vector<Report> reports, std::string checkpoint);
   void turn_ended(TurnSink& sink, Outcome outcome);
   void bury(Live& live);
-  void arm_deadlines(const LivePtr& live);
+  void arm_deadlines(const LivePtr& live, bool reattached);
+  Millis time_left(Live& live, bool reattached);
   void disarm_deadlines(Live& live);
-  void arm_idle(const LivePtr& live, Millis delay);
+  void arm_idle(const LivePtr& live);
   void idle_due(const LivePtr& live, int run);
   void arm_progress(const LivePtr& live);
 
@@ -226,6 +232,7 @@ class EngineImpl final : public Engine {
   void ghost_gone(const LivePtr& live);
   void arm_retention();
   void retention_due();
+  bool clock_was_set();
 
   // --- batches.cc
   using EachDone = std::move_only_function<void(bool ok)>;
@@ -335,6 +342,8 @@ class EngineImpl final : public Engine {
 
   Time next_expiry_;  // Wall time.
   Timers::Key retention_timer_ = 0;
+  Millis wall_ahead_ = 0;  // Of the steady clock, when retention last looked.
+  Time retention_held_;    // Steady time: nothing is removed before.
   bool retention_running_ = false;
   int64_t recovery_left_ = 0;
   Reply<void> recovered_;

@@ -53,6 +53,7 @@ Status EngineImpl::complete_launch(Launch& launch) const {
   if (launch.timeout_ms == 0) launch.timeout_ms = command ? settings_.command_timeout_ms : -1;
   if (launch.idle_timeout_ms == 0)
     launch.idle_timeout_ms = settings_.idle_timeout_ms > 0 ? settings_.idle_timeout_ms : -1;
+  if (launch.max_restarts == 0) launch.max_restarts = settings_.max_restarts;
   if (launch.retention_ms == 0) launch.retention_ms = settings_.retention_ms > 0 ? settings_.retention_ms : -1;
   if (launch.limits.output_bytes == 0) launch.limits.output_bytes = settings_.output_limit;
   if (launch.authorize_over_limit && !settings_.allow_over_limit)

@@ -170,6 +170,8 @@ void Recorder::record(const Report& report, Task& after, IdSource& ids, Recordin
                  [](const report::Taken&) {},
                  [](const report::Asks&) {},
                  [](const report::Alive&) {},
+                 [](const report::Still&) {},
+                 [](const report::Match&) {},
              },
              report);
 }

@@ -107,6 +107,7 @@ void EngineImpl::take_up(Recovered recovered) {
   log_info("engine", "took up " + std::to_string(recovered.working.size()) + " tasks at work, " +
                          std::to_string(recovered.queued.size()) + " in line");
   next_expiry_ = recovered.next_expiry;
+  wall_ahead_ = wall().ms - steady().ms;
   arm_retention();
   end_orphans();
   recovering_ = false;

@@ -1,4 +1,9 @@
 // Removing tasks: delete, clear, retention, and the end of what a removed task left running.
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
 #include "base/log.h"
 #include "engine/engine_impl.h"
 
@@ -6,6 +11,8 @@ namespace errand {
 namespace {
 constexpr int removal_page = 200;
 constexpr Millis retention_retry_ms = 60'000;
+constexpr Millis clock_set_ms = 3'600'000;  // The wall clock moved this far against the steady one: somebody set it.
+constexpr Millis clock_set_hold_ms = 3'600'000;  // And has this long to set it right.
 }  // namespace
 
 void EngineImpl::remove(TaskId id, Gone why, Reply<void> reply) {
@@ -128,7 +135,7 @@ void EngineImpl::ghost_gone(const LivePtr& live) {
 void EngineImpl::arm_retention() {
   timers_.cancel(std::exchange(retention_timer_, 0));
   if (!next_expiry_) return;
-  const Millis delay = std::max<Millis>(next_expiry_ - wall(), 0);
+  const Millis delay = std::max<Millis>({next_expiry_ - wall(), retention_held_ - steady(), 0});
   retention_timer_ = timers_.add(delay, [this] {
     retention_timer_ = 0;
     retention_due();
@@ -136,7 +143,20 @@ void EngineImpl::arm_retention() {
   schedule();
 }
 
+// A clock that is set forward must not make everything old at once.
+bool EngineImpl::clock_was_set() {
+  const Millis ahead = wall().ms - steady().ms;
+  const Millis moved = ahead - std::exchange(wall_ahead_, ahead);
+  if (std::abs(moved) <= clock_set_ms) return false;
+  log_warning("engine", fmt::format("the clock was set {} by {}: nothing is removed by its age for {}",
+                                    moved > 0 ? "forward" : "back", format_duration(std::abs(moved)),
+                                    format_duration(clock_set_hold_ms)));
+  retention_held_ = steady() + clock_set_hold_ms;
+  return true;
+}
+
 void EngineImpl::retention_due() {
+  if (clock_was_set()) return arm_retention();
   if (std::exchange(retention_running_, true)) return;
   struct Found {
     std::vector<TaskId> ids;

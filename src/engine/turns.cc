@@ -25,6 +25,12 @@ size_t text_bytes(const std::vector<Report>& reports) {
   return bytes;
 }
 
+// The driver is asked this often whether a silent turn does anything: what it did before it was last asked is told from
+// what it does now.
+Millis probe_every(Millis limit) { return std::max<Millis>(limit / 8, 1); }
+// And once more, this long before something follows from its silence.
+Millis probe_before(Millis limit) { return std::clamp<Millis>(limit / 16, 1, 1'000); }
+
 // The conversation before what the turn is given: for drivers that keep none of their own.
 Result<std::vector<Message>> read_history(Store& store, const Task& task, bool reattach) {
   const std::vector<MessageId> given = messages_to_give(task, reattach);
@@ -117,7 +123,7 @@ void EngineImpl::open_now(const LivePtr& live, bool reattach, std::vector<Messag
     return;
   }
   live->turn = std::move(*turn);
-  arm_deadlines(live);
+  arm_deadlines(live, reattach);
   if (unwanted) stop_turn(live);
 }
 
@@ -150,8 +156,14 @@ void EngineImpl::end_without_turn(const LivePtr& live, int run) {
 void EngineImpl::reported(TurnSink& sink, std::vector<Report> reports, std::string checkpoint) {
   const LivePtr live = sink.live();
   if (!live || live->removed) return;
+  if (reports.size() == 1)
+    if (auto* still = std::get_if<report::Still>(&reports.front())) {
+      live->seen = std::move(still->seen);
+      return;
+    }
   live->last_sign = steady();
-  live->warned = live->probed = false;
+  live->warned = false;
+  live->seen.clear();
   Action action{.input = input::Activity{sink.run()}, .checkpoint = std::move(checkpoint)};
   action.soft =
       std::ranges::all_of(reports, [](const Report& report) { return std::holds_alternative<report::Text>(report); });
@@ -219,70 +231,81 @@ void EngineImpl::disarm_deadlines(Live& live) {
     timers_.cancel(std::exchange(*key, 0));
 }
 
-void EngineImpl::arm_deadlines(const LivePtr& live) {
+void EngineImpl::arm_deadlines(const LivePtr& live, bool reattached) {
   disarm_deadlines(*live);
   const Task& task = *live->task;
   const Launch& launch = task.launch;
   const int run = task.run;
   live->last_sign = steady();
-  live->warned = live->probed = false;
+  live->warned = false;
+  live->seen.clear();
   if (launch.timeout_ms > 0) {
-    // Wall time of the whole task, also over a restart of the server; a follow-up has a clock of its own.
-    const Millis spent = task.resume_count > 0 ? 0 : std::clamp<Millis>(wall() - task.started_at, 0, launch.timeout_ms);
-    live->timeout_timer = timers_.add(launch.timeout_ms - spent, [this, live, run, launch] {
+    live->timeout_timer = timers_.add(time_left(*live, reattached), [this, live, run, launch] {
       live->timeout_timer = 0;
       submit(live, {.input = input::Deadline{
                         run, input::Deadline::Which::timeout,
                         fmt::format("It was ended after its timeout of {}.", format_duration(launch.timeout_ms))}});
     });
   }
-  if (launch.idle_timeout_ms > 0) arm_idle(live, launch.idle_timeout_ms / 2);
+  if (launch.idle_timeout_ms > 0) arm_idle(live);
   arm_progress(live);
   schedule();
 }
 
-void EngineImpl::arm_idle(const LivePtr& live, Millis delay) {
+// Of the timeout: the wall time of the whole task, also over restarts of its turn and of the server; a follow-up has a
+// clock of its own. What began under this server is counted by the steady clock.
+Millis EngineImpl::time_left(Live& live, bool reattached) {
+  const Task& task = *live.task;
+  const Millis timeout = task.launch.timeout_ms;
+  if (live.began.attempt != task.attempt || live.began.resume_count != task.resume_count) {
+    live.began = {task.attempt, task.resume_count, steady()};
+    // Begun under an earlier server. A command's deadline is the supervisor's, which knows better than two readings of
+    // a clock that may have been set between them; another's is the difference of the two.
+    if (reattached && task.launch.kind != TaskKind::command && task.resume_count == 0)
+      live.began.at = steady() - std::clamp<Millis>(wall() - task.started_at, 0, timeout);
+  }
+  return std::max<Millis>(live.began.at + timeout - steady(), 0);
+}
+
+void EngineImpl::arm_idle(const LivePtr& live) {
   const int run = live->task->run;
-  live->idle_timer = timers_.add(std::max<Millis>(delay, 1), [this, live, run] {
+  const Millis limit = live->task->launch.idle_timeout_ms;
+  const Time due = live->last_sign + (live->warned ? limit : limit / 2);
+  const Time last_probe = due - probe_before(limit);
+  const Time now = steady();
+  const Time next = now < last_probe ? std::min(now + probe_every(limit), last_probe) : due;
+  live->idle_timer = timers_.add(std::max<Millis>(next - now, 1), [this, live, run] {
     live->idle_timer = 0;
     idle_due(live, run);
   });
 }
 
-// Half of the idle limit without a sign of life: ask the driver, then warn. All of it: ask once more, then act.
+// Half of the idle limit without a sign of life is a warning; all of it, a hang.
 void EngineImpl::idle_due(const LivePtr& live, int run) {
   if (live->removed || !live->task || live->task->run != run || live->task->phase != TurnPhase::working || !live->turn)
     return;
   const Millis limit = live->task->launch.idle_timeout_ms;
-  const Millis patience = std::min<Millis>(2'000, std::max<Millis>(limit / 8, 1));  // For the driver's answer.
-  if (open_ask(*live->task) != nullptr) {
-    // It waits for somebody: its clock stands still.
-    live->last_sign = steady();
-    arm_idle(live, limit / 2);
-    return;
-  }
+  // It waits for somebody: its clock stands still.
+  if (open_ask(*live->task) != nullptr) live->last_sign = steady();
   const Millis silent = steady() - live->last_sign;
-  const Millis due = live->warned ? limit : limit / 2;
-  if (silent < due) {
-    live->probed = false;
-    arm_idle(live, due - silent);
-    return;
-  }
-  if (!live->probed) {
-    live->probed = true;
+  if (silent < (live->warned ? limit : limit / 2)) {
     live->turn->probe();
-    arm_idle(live, patience);
-    return;
+    return arm_idle(live);
   }
-  const std::string seen = fmt::format("No event, no output and no CPU use for {}.", format_duration(silent));
-  live->probed = false;
-  if (!live->warned) {
-    live->warned = true;
-    submit(live, {.input = input::Deadline{run, input::Deadline::Which::idle_warning, seen}});
-    arm_idle(live, limit - silent);
-    return;
+  std::string seen = fmt::format("No event, no output, no CPU use and no I/O for {}", format_duration(silent));
+  if (!live->seen.empty()) seen += ": " + live->seen;
+  seen += '.';
+  if (live->warned) {
+    submit(live, {.input = input::Deadline{run, input::Deadline::Which::idle, std::move(seen)}});
+    // Where nothing comes of it, because a question was under way: it is watched again.
+    live->last_sign = steady();
+    live->warned = false;
+    return arm_idle(live);
   }
-  submit(live, {.input = input::Deadline{run, input::Deadline::Which::idle, seen}});
+  live->warned = true;
+  seen += fmt::format(" After {} it counts as hung.", format_duration(limit));
+  submit(live, {.input = input::Deadline{run, input::Deadline::Which::idle_warning, std::move(seen)}});
+  arm_idle(live);
 }
 
 void EngineImpl::arm_progress(const LivePtr& live) {

@@ -239,7 +239,8 @@ class ClientHandle final : public SupervisorClient {
       if (!reply) return done(std::unexpected(reply.error()));
       const Fields& fields = **reply;
       done(RunUsage{static_cast<double>(fields.number("cpu_us")) / 1e6, fields.number("memory"),
-                    static_cast<int>(fields.number("processes"))});
+                    static_cast<int>(fields.number("processes")), fields.number("io"),
+                    std::string(fields.text("states"))});
     });
   }
   void release_journal(const std::string& run, int64_t offset) override {

@@ -77,6 +77,10 @@ struct RunUsage {
   double cpu_s = 0;
   int64_t memory_bytes = 0;
   int processes = 0;
+  // Read and written by the processes that are there, and by those they waited for. Of a process that runs as somebody
+  // else it is not known. It can go down, where a process goes: only a change means something.
+  int64_t io_bytes = 0;
+  std::string states;  // The kernel's letter for each process ("SSR"), sorted; of the first 64.
 };
 
 // What a run's owner hears.

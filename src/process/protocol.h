@@ -10,7 +10,7 @@
 //   stop   run [grace]                      ->
 //   input  run number bytes                 -> number: the last one taken
 //   close_input run                         ->
-//   usage  run                              -> cpu_us memory processes
+//   usage  run                              -> cpu_us memory processes io states
 //   release_journal run offset              ->
 //   release run                             ->
 //   list                                    -> (run total)*: the live ones

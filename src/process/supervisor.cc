@@ -488,6 +488,8 @@ void Supervisor::usage(Peer& peer, int64_t id, const Fields& fields) {
                 .add("cpu_us", static_cast<int64_t>(used.cpu_s * 1e6))
                 .add("memory", used.memory_bytes)
                 .add("processes", int64_t{used.processes})
+                .add("io", used.io_bytes)
+                .add("states", used.states)
                 .take());
 }
 

@@ -87,6 +87,7 @@ void add_children(pid_t parent, const Fd* parent_fd, std::vector<Member>& member
 
 // More than this at once would need as many descriptors; the rest is met by SIGKILL.
 constexpr size_t members_max = 512;
+constexpr int states_max = 64;
 
 }  // namespace
 
@@ -111,6 +112,15 @@ bool read_stat(pid_t pid, ProcessStat& stat) {
   stat.start_ticks = start;
   stat.resident_bytes = pages * page_size;
   return true;
+}
+
+int64_t read_io(pid_t pid) {
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/%d/io", pid);
+  std::string text;
+  long long in = 0, out = 0;
+  if (!read_file(path, text, 4096) || std::sscanf(text.c_str(), "rchar: %lld wchar: %lld", &in, &out) != 2) return 0;
+  return in + out;
 }
 
 std::vector<pid_t> children_of(pid_t pid) {
@@ -170,13 +180,15 @@ RunUsage usage_below(pid_t root) {
     ticks += stat.cpu_ticks + stat.reaped_cpu_ticks;
     if (stat.state != 'Z') {
       usage.memory_bytes += stat.resident_bytes;
-      ++usage.processes;
+      usage.io_bytes += read_io(pids[i]);
+      if (++usage.processes <= states_max) usage.states += stat.state;
     }
     for (pid_t child : children_of(pids[i]))
       if (std::ranges::find(pids, child) == pids.end()) pids.push_back(child);
   }
   static const double ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
   usage.cpu_s = static_cast<double>(ticks) / ticks_per_second;
+  std::ranges::sort(usage.states);
   return usage;
 }
 

@@ -26,6 +26,9 @@ struct ProcessStat {
 // False where the process is gone.
 bool read_stat(pid_t pid, ProcessStat& stat);
 
+// Bytes that it read and wrote, with those of the children that it waited for; 0 where they may not be known.
+int64_t read_io(pid_t pid);
+
 // Direct children of a process, by any of its threads.
 std::vector<pid_t> children_of(pid_t pid);
 

@@ -232,6 +232,8 @@ Result<Step> on(const Task& task, const input::Cancel& input, Time now) {
   return std::move(move).done();
 }
 
+int max_restarts(const Launch& launch) { return launch.max_restarts > 0 ? launch.max_restarts : max_restarts_default; }
+
 Result<Step> on(const Task& task, const input::Deadline& input, Time now) {
   if (fenced(task, input.run) || !at_work(task.state) || task.stopping) return unchanged(task);
   // R1.10: while it waits for an answer, silence is not idleness (the question may have come just before the deadline).
@@ -245,14 +247,21 @@ Result<Step> on(const Task& task, const input::Deadline& input, Time now) {
       move.event(warning_event("idle", input.text, now));
       break;
     case input::Deadline::Which::idle:
-      if (task.launch.on_hang == OnHang::restart && task.restarts < restarts_max) {
-        move.event(warning_event("restart", input.text, now));
+      if (task.launch.on_hang == OnHang::restart && task.restarts < max_restarts(task.launch)) {
         move.task().restarts += 1;
+        move.event(warning_event("restart",
+                                 fmt::format("{} It is ended and begun again: restart {} of {}.", input.text,
+                                             move.task().restarts, max_restarts(task.launch)),
+                                 now));
         move.task().stopping = true;
         move.effect(effect::Stop{task.run});
         move.status();
       } else {
-        move.fail_with({"hung", input.text, {}});
+        const std::string before =
+            task.restarts > 0 ? fmt::format(" It was begun again {} and hung each time.",
+                                            task.restarts == 1 ? "once" : fmt::format("{} times", task.restarts))
+                              : "";
+        move.fail_with({"hung", input.text + before, {}});
       }
       break;
   }

@@ -166,6 +166,7 @@ Step create(Launch launch, TaskId id, SessionId session, MessageId first, Time n
 // restart, without those that wait for the next turn.
 std::vector<MessageId> messages_to_give(const Task& task, bool reattach);
 
-inline constexpr int restarts_max = 1;
+// Restarts of a turn that hangs, where neither the launch nor the server's settings say how many.
+inline constexpr int max_restarts_default = 3;
 
 }  // namespace errand

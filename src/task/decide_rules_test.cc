@@ -263,7 +263,7 @@ TEST(R4_2, HalfOfTheIdleLimitIsAWarning) {
 
 TEST(R4_2, RestartIsBounded) {
   Task task = running({.agent_id = "demo", .prompt = "do it", .on_hang = OnHang::restart});
-  for (int i = 0; i < restarts_max; ++i) {
+  for (int i = 0; i < max_restarts_default; ++i) {
     const Step hung = step(task, input::Deadline{task.run, Which::idle, "silent"});
     EXPECT_TRUE(has_event(hung, EventType::task_warning));
     task = after(hung.after, input::TurnEnded{.run = task.run, .outcome = Outcome::stopped});
@@ -273,6 +273,16 @@ TEST(R4_2, RestartIsBounded) {
   task = after(task, input::Deadline{task.run, Which::idle, "silent"});
   EXPECT_EQ(task.state, TaskState::failed);
   EXPECT_EQ(task.reason, "hung");
+  EXPECT_TRUE(task.error->message.contains("begun again 3 times")) << task.error->message;
+}
+
+TEST(R4_2, TheLaunchSaysHowOftenATurnIsBegunAgain) {
+  Task task = running({.agent_id = "demo", .prompt = "do it", .on_hang = OnHang::restart, .max_restarts = 1});
+  const Step hung = step(task, input::Deadline{task.run, Which::idle, "Silent."});
+  EXPECT_TRUE(hung.events.front().data.contains("restart 1 of 1")) << hung.events.front().data;
+  task = after(hung.after, input::TurnEnded{.run = task.run, .outcome = Outcome::stopped});
+  EXPECT_EQ(task.state, TaskState::running);
+  EXPECT_EQ(after(task, input::Deadline{task.run, Which::idle, "Silent."}).reason, "hung");
 }
 
 TEST(R4_3, TimeoutEndsTheTaskAlsoWhileItAsks) {

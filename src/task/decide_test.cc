@@ -22,7 +22,7 @@ std::vector<Launch> launches() {
   for (const OnHang on_hang : {OnHang::fail, OnHang::restart})
     for (const std::optional<Permission> permission :
          {std::optional<Permission>{}, std::optional{Permission::allow}, std::optional{Permission::deny}}) {
-      Launch launch{.agent_id = "demo", .prompt = "do it", .on_hang = on_hang};
+      Launch launch{.agent_id = "demo", .prompt = "do it", .on_hang = on_hang, .max_restarts = 1};
       launch.permission = permission;
       out.push_back(launch);
     }

@@ -260,6 +260,7 @@ std::string encode_launch(const Launch& launch) {
   fields.field("timeout_ms", launch.timeout_ms);
   fields.field("idle_timeout_ms", launch.idle_timeout_ms);
   fields.name_of("on_hang", launch.on_hang);
+  fields.field("max_restarts", launch.max_restarts);
   fields.field("progress_every_ms", launch.progress_every_ms);
   fields.field("retention_ms", launch.retention_ms);
   encode_limits(out, launch.limits);
@@ -304,6 +305,7 @@ Result<Launch> decode_launch(std::string_view text) {
   fields.integer("timeout_ms", launch.timeout_ms);
   fields.integer("idle_timeout_ms", launch.idle_timeout_ms);
   fields.name_of("on_hang", launch.on_hang, parse_on_hang);
+  fields.integer("max_restarts", launch.max_restarts);
   fields.integer("progress_every_ms", launch.progress_every_ms);
   fields.integer("retention_ms", launch.retention_ms);
   fields.inner("limits", [&](Fields& inner) {

@@ -39,6 +39,7 @@ Launch full_launch() {
   launch.timeout_ms = -1;
   launch.idle_timeout_ms = 1500;
   launch.on_hang = OnHang::restart;
+  launch.max_restarts = 2;
   launch.progress_every_ms = 60'000;
   launch.retention_ms = 86'400'000;
   launch.limits = {
@@ -113,7 +114,7 @@ TEST(TaskJson, LaunchComesBackAsItWasStored) {
 TEST(TaskJson, LaunchIsMadeOfEveryField) {
   // A new field of Launch must be added to both codecs: this fails when one is added and forgotten here.
   const json::object stored = json::parse(encode_launch(full_launch())).as_object();
-  EXPECT_EQ(stored.size(), 35u) << json::serialize(stored);
+  EXPECT_EQ(stored.size(), 36u) << json::serialize(stored);
 }
 
 TEST(TaskJson, ProgressComesBackAsItWasStored) {

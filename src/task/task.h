@@ -109,6 +109,7 @@ struct Launch {
   Millis timeout_ms = 0;       // 0: the default for the kind; -1: none.
   Millis idle_timeout_ms = 0;  // 0: the default; -1: none.
   OnHang on_hang = OnHang::fail;
+  int max_restarts = 0;  // Of one turn, with OnHang::restart; 0: the server's setting.
   Millis progress_every_ms = 0;
   Millis retention_ms = 0;  // 0: the server's setting; -1: keep.
   Limits limits;

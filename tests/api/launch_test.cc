@@ -36,7 +36,7 @@ TEST(ParseLaunch, TakesEveryField) {
     "kind":"command","agent_id":"command","command":["echo","a b","it's"],"title":"T","description":"D","model":"m",
     "work_dir":"/w","add_dirs":["/a"],"env":{"A_1":"x","B":""},"pass_env":["HOME"],"enable_skills":true,"enable_mcp":true,
     "fork":true,"parent_session_id":"ses_1","parent_message_id":"msg_1","batch_id":"new","labels":{"k":"v"},
-    "timeout_s":1.5,"idle_timeout_s":0,"on_hang":"restart","progress_every_s":60,"retention_s":0.0001,
+    "timeout_s":1.5,"idle_timeout_s":0,"on_hang":"restart","max_restarts":5,"progress_every_s":60,"retention_s":0.0001,
     "limits":{"cpu_s":1,"memory_bytes":2,"processes":3,"open_files":4,"output_bytes":5,"nice":-6},
     "budget":{"tokens":1,"cost_usd":0.5,"turns":2,"tool_calls":3},
     "permission":[{"tool":"bash","pattern":"git *","decision":"allow"},{"tool":"*","decision":"deny"}],
@@ -62,6 +62,7 @@ TEST(ParseLaunch, TakesEveryField) {
   expected.timeout_ms = 1500;
   expected.idle_timeout_ms = -1;  // 0 on the wire: none.
   expected.on_hang = OnHang::restart;
+  expected.max_restarts = 5;
   expected.progress_every_ms = 60'000;
   expected.retention_ms = 1;  // Rounded up: a tiny duration is not "none".
   expected.limits = {.cpu_s = 1, .memory_bytes = 2, .processes = 3, .open_files = 4, .output_bytes = 5, .nice = -6};

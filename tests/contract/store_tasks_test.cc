@@ -28,6 +28,7 @@ Task full_task(Task task) {
   launch.timeout_ms = 1'000;
   launch.idle_timeout_ms = -1;
   launch.on_hang = OnHang::restart;
+  launch.max_restarts = 2;
   launch.progress_every_ms = 7;
   launch.retention_ms = 99;
   launch.limits = {1, 2, 3, 4, 5, 6};

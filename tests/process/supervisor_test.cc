@@ -214,6 +214,8 @@ TEST(Supervisor, UsageSumsTheWholeTree) {
   EXPECT_EQ((*usage)->processes, 3);
   EXPECT_GT((*usage)->cpu_s, 0);
   EXPECT_GT((*usage)->memory_bytes, 0);
+  EXPECT_GT((*usage)->io_bytes, 0);
+  EXPECT_EQ((*usage)->states.size(), 3u) << (*usage)->states;
 }
 
 }  // namespace

@@ -221,7 +221,7 @@ void Truth::check_marks(const MemoryDisk::TaskRow& row) {
     }
   }
   // A restart after a hang begins the turn again, and says it again.
-  const int most = task.launch.on_hang == OnHang::restart ? 2 : 1;
+  const int most = task.launch.on_hang == OnHang::restart ? 1 + task.launch.max_restarts : 1;
   for (const auto& [turn, marks] : by_turn)
     for (const auto& [mark, count] : marks) {
       if (count > most)

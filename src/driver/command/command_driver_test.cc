@@ -387,10 +387,15 @@ TEST_F(CommandDriverTest, AProbeCountsOnlyWhereWorkWasDone) {
   turn->probe();
   pass(0);
   EXPECT_EQ(ear.all<report::Resources>().size(), 1u);
+  EXPECT_EQ(ear.all<report::Still>().size(), 1u) << "and says what it saw instead";
   supervisor.used.cpu_s = 0.6;
   turn->probe();
   pass(0);
   EXPECT_EQ(ear.all<report::Resources>().size(), 2u);
+  supervisor.used.io_bytes = 10;
+  turn->probe();
+  pass(0);
+  EXPECT_EQ(ear.all<report::Resources>().size(), 3u) << "reading and writing is work";
   turn->probe();
   turn.reset();  // The answer comes after the turn is gone.
   pass(0);

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "driver/command/outcome.h"
+#include "driver/command/usage_text.h"
 
 namespace errand::command {
 namespace {
@@ -93,10 +94,15 @@ void CommandTurn::stop() {
 void CommandTurn::probe() {
   if (over_ || end_) return;
   supervisor_.usage(request_.run, guarded([this](Result<process::RunUsage> usage) {
+                      if (over_ || end_ || !usage) return;
                       // A process that sleeps is not told from one that hangs: only work counts (R4.2).
-                      if (over_ || end_ || !usage || usage->cpu_s <= cpu_s_) return;
-                      cpu_s_ = usage->cpu_s;
-                      report({report::Resources{cpu_s_, usage->memory_bytes}});
+                      const bool works = usage->cpu_s > cpu_s_ || usage->io_bytes != io_bytes_;
+                      cpu_s_ = std::max(cpu_s_, usage->cpu_s);
+                      io_bytes_ = usage->io_bytes;
+                      if (works)
+                        report({report::Resources{cpu_s_, usage->memory_bytes}});
+                      else
+                        report({report::Still{describe(*usage)}});
                     }));
 }
 

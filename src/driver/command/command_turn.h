@@ -61,7 +61,8 @@ class CommandTurn final : public Turn, private process::RunListener {
   OutputReports reports_;
   int64_t total_ = 0;  // Bytes that the journal holds.
   std::optional<process::RunEnd> end_;
-  double cpu_s_ = 0;  // As last reported.
+  double cpu_s_ = 0;      // As last reported.
+  int64_t io_bytes_ = 0;  // As last seen.
   bool stopping_ = false;
   bool unreadable_ = false;  // Said once.
   bool over_ = false;        // Ended or detached: nothing is reported any more.
