@@ -12,6 +12,7 @@
 #include "driver/command/command_turn.h"
 #include "driver/command/environment.h"
 #include "driver/command/output.h"
+#include "shell/interactive.h"
 
 namespace errand::command {
 namespace {
@@ -43,6 +44,17 @@ Status check_work_dir(const std::string& work_dir) {
   if (!S_ISDIR(info.st_mode))
     return fail(Code::invalid_argument, fmt::format("The work_dir {} is not a folder; name one.", work_dir));
   return {};
+}
+
+// R9.2: a command that would ask a person is refused before it starts.
+Status check_nobody_is_asked(const Launch& launch) {
+  if (launch.allow_interactive) return {};
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : launch.env) variables.push_back(name);
+  const auto asks = launch.argv.empty() ? shell::find_interactive(launch.command, variables)
+                                        : shell::find_interactive(launch.argv, variables);
+  if (!asks) return {};
+  return fail(Code::invalid_argument, shell::refusal_text(*asks), "interactive");
 }
 
 // A run's name taken apart; its task is empty where it is none of ours.
@@ -103,6 +115,7 @@ Status CommandDriver::check(const Launch& launch) const {
   if (launch.sandbox != Sandbox::off)
     return fail(Code::unsupported, "Commands cannot be run in a sandbox here; launch it with sandbox \"off\".");
   if (Status good = check_environment(launch); !good) return good;
+  if (Status good = check_nobody_is_asked(launch); !good) return good;
   return check_work_dir(launch.work_dir);
 }
 

@@ -1,0 +1,67 @@
+// Hung (R4.2, T15): no output, no CPU and no I/O for the idle limit; and clocks that are set (T20).
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { test } from 'node:test';
+
+import { errand, marked, marker, patience, Server, until } from './harness/index.mjs';
+
+const warnings = async (server, id) => (await server.events(id)).filter((event) => event.type === 'task.warning').map((event) => event.data);
+// From the first event of a run to the end of the task, by the server's own times.
+const took = (task) => (Date.parse(task.completed_at) - Date.parse(task.started_at)) / 1000;
+
+test('T15: a timeout and a hang are met within a second', async (t) => {
+  const server = await Server.start(t);
+  const [late, hung] = await Promise.all([
+    server.run('while :; do echo x; sleep 0.1; done', { timeout_s: 4 }),
+    server.run(`sleep ${marker()}`, { idle_timeout_s: 4 }),
+  ]);
+  const ended = await server.at_rest(late.id, { within: 20_000 * patience });
+  assert.equal(ended.reason, 'timeout');
+  assert.ok(Math.abs(took(ended) - 4) <= patience, `after ${took(ended)} s`);
+  const silent = await server.at_rest(hung.id, { within: 20_000 * patience });
+  assert.equal(silent.reason, 'hung');
+  // Its first moment counts: it was at work until it slept.
+  assert.ok(took(silent) >= 3.9 && took(silent) <= 5.5 * patience, `after ${took(silent)} s`);
+});
+
+test('A hang is warned of first, and every step says what was seen', async (t) => {
+  const server = await Server.start(t);
+  const mark = marker();
+  const task = await server.run(`echo begun; sleep ${mark}`, { idle_timeout_s: 2 });
+  const done = await server.at_rest(task.id, { within: 20_000 * patience });
+  assert.equal(done.reason, 'hung');
+  const [warning] = await warnings(server, task.id);
+  assert.equal(warning.code, 'idle');
+  for (const text of [warning.text, done.error.message]) assert.match(text, /No event, no output, no CPU use and no I\/O for .*: \d+ process(es)? \(.*asleep\), .* s of CPU and .* of I\/O so far/);
+  await until(() => marked(mark).length === 0, { what: 'its processes are gone' });
+});
+
+test('What reads or writes is not hung, though it is silent and uses no CPU to speak of', async (t) => {
+  const server = await Server.start(t);
+  const task = await server.run('for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo $i > written; sleep 0.4; done; echo done', { idle_timeout_s: 1.5, work_dir: server.folder });
+  const done = await server.at_rest(task.id, { within: 30_000 * patience });
+  assert.equal(done.status, 'completed', JSON.stringify(done.error));
+  assert.equal(fs.readFileSync(`${server.folder}/written`, 'utf8'), '12\n');
+});
+
+test('A stopped process hangs, and restart begins it again as often as was said', async (t) => {
+  const server = await Server.start(t);
+  const result = await errand(server, ['run', '--json', '--on-hang', 'restart', '--max-restarts', '2', '--idle-timeout', '1', '-C', server.folder, '--', 'echo x >> begun; kill -STOP $$']);
+  const done = await server.at_rest(result.json.id, { within: 40_000 * patience });
+  assert.equal(done.reason, 'hung');
+  assert.match(done.error.message, /stopped/);
+  assert.match(done.error.message, /begun again 2 times/);
+  assert.equal(fs.readFileSync(`${server.folder}/begun`, 'utf8'), 'x\nx\nx\n');
+  const said = (await warnings(server, done.id)).map((warning) => warning.code);
+  assert.deepEqual(said, ['idle', 'restart', 'idle', 'restart', 'idle']);
+});
+
+test('A restart helps what hangs only once', async (t) => {
+  const server = await Server.start(t);
+  const command = `if [ -e once ]; then echo well; else touch once; sleep ${marker()}; fi`;
+  const task = await server.run(command, { on_hang: 'restart', idle_timeout_s: 1, work_dir: server.folder });
+  const done = await server.at_rest(task.id, { within: 20_000 * patience });
+  assert.equal(done.status, 'completed');
+  assert.match(done.result, /well/);
+  assert.match((await warnings(server, task.id)).at(-1).text, /restart 1 of 3/);
+});
