@@ -35,6 +35,7 @@
 #include "process/supervisor.h"
 #include "store/sqlite/sqlite_store.h"
 #include "tools/family.h"
+#include "tools/presets.h"
 #include "tools/toolbox.h"
 
 namespace errand {
@@ -149,6 +150,17 @@ std::vector<Agent> found_agents() {
            .description = "A demonstration: needs no model and shows every kind of event. Ask it for help."}};
 }
 
+// With the agents that ship as presets; one whose driver is not here is listed, and says why it cannot be used.
+std::vector<Agent> all_agents(const std::map<std::string, Driver*>& drivers, std::string_view family) {
+  std::vector<Agent> agents = found_agents();
+  for (Agent& preset : tools::preset_agents(family)) {
+    if (!drivers.contains(preset.driver))
+      preset.unavailable = fmt::format("It runs on the driver \"{}\", which this server does not have.", preset.driver);
+    agents.push_back(std::move(preset));
+  }
+  return agents;
+}
+
 // The server, from its parts. Members are destroyed in reverse order: what refers to others comes after them.
 class Application {
  public:
@@ -186,13 +198,14 @@ class Application {
                                              .output_limit = engine_settings_.output_limit},
                                             {*supervisor_, timers_, readers_});
     demo_ = fake::make_demo_driver(timers_);
+    const std::map<std::string, Driver*> drivers = {{"command", command_.get()}, {"demo", demo_.get()}};
     engine_ = make_engine({.store = *store_,
                            .loop = *loop_,
                            .readers = readers_,
                            .clock = clock_,
                            .random = random_,
-                           .drivers = {{"command", command_.get()}, {"demo", demo_.get()}},
-                           .agents = found_agents(),
+                           .drivers = drivers,
+                           .agents = all_agents(drivers, settings_.tools_family),
                            .wake_at = [this](Time at) { engine_timer_->set(at, [this] { tick_engine(); }); }},
                           engine_settings_);
     timers_.on_earlier([this](Time at) { driver_timer_->set(at, [this] { run_driver_timers(); }); });

@@ -186,3 +186,19 @@ test('errand tools and errand tool', async (t) => {
   assert.equal((await errand(server, ['tool', 'background_output', '{'])).code, 2);
   assert.equal((await errand(server, ['tool', 'no_such_tool'])).code, 3);
 });
+
+test('The background task manager is listed, says why it cannot be used, and is not launched', async (t) => {
+  const server = await Server.start(t);
+  const { agents } = await server.get('/api/agents');
+  const manager = agents.find((agent) => agent.id === 'background-task-manager');
+  assert.equal(manager.available, false);
+  assert.match(manager.unavailable_reason, /builtin/);
+  assert.ok(manager.tools.includes('background_execute'));
+  assert.match(manager.prompt, /### Background Task Completed: \[Task Name\]/);
+  assert.ok(agents.filter((agent) => agent.id !== manager.id).every((agent) => agent.available));
+  const refused = await server.expect(422, 'POST', '/api/tasks', { agent_id: manager.id, message: 'x' });
+  assert.match(refused.detail, /cannot be used here/);
+  assert.match((await errand(server, ['agents'])).out, /background-task-manager\t/);
+  const asked = await errand(server, ['ask', 'noop', '--json']);
+  assert.equal(asked.json.agent_id, 'demo', 'whoever names no agent gets one that works');
+});
