@@ -88,6 +88,15 @@ choose_node() {
   [[ -n ${node:-} ]] && is_node_22 "$node" || die "The end-to-end tests need Node 22 or newer on PATH."
 }
 
+# install_page_tools: what web/ is built with, as pinned; fetched again only where the pins change. Ninja builds the page
+# when it is there (scripts/page), and leaves the page out where it is not.
+install_page_tools() {
+  mkdir -p build/page
+  cmp -s web/package-lock.json build/page/pinned && [[ -d web/node_modules/vite ]] && return
+  say "Fetching what the page is built with"
+  npm_install web && cp web/package-lock.json build/page/pinned
+}
+
 # The compiler cache: the user's own, or one under build/ where there is no home to write to.
 choose_ccache() {
   # Paths below the checkout count as relative, so that every clone shares what one has compiled.

@@ -27,6 +27,7 @@
 #include "engine/engine.h"
 #include "net/auth.h"
 #include "net/loop.h"
+#include "net/page.h"
 #include "net/routes/routes.h"
 #include "net/server.h"
 #include "net/sse.h"
@@ -254,7 +255,7 @@ class Application {
         .authenticated = [this](const net::Request& request) { return auth_->is_owner(request); },
         .stats = [this] { return server_->stats(); },
         .login = [this](const net::ExchangePtr& exchange) { return auth_->handle(exchange); },
-        .page = {},
+        .page = net::serve_page,
         .tools = tools_.get(),
     });
     server_ = net::make_server(*loop_, {}, auth_->head_check(),

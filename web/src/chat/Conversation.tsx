@@ -1,0 +1,243 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowDown, Brain, Clock, Link2, TriangleAlert } from 'lucide-react';
+import { memo, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+
+import { isBusy, type Message, type Task } from '../api/types';
+import { copy } from '../lib/clipboard';
+import { dateTime } from '../lib/format';
+import { toast } from '../ui/toast';
+import { AskCard, askOf } from './AskCard';
+import { makeSplitter, Markdown } from './markdown';
+import { ToolCard } from './ToolCard';
+import { rowsOf, type Row, type Transcript } from './transcript';
+
+const messageText = (message: Message): string => message.parts.map((part) => ('text' in part ? part.text : part.type === 'file' ? part.name : '')).join('\n');
+
+function UserRow({ row, atWork }: { row: Extract<Row, { kind: 'user' }>; atWork: boolean }) {
+  const { t, i18n } = useTranslation();
+  const { message, pending } = row;
+  const link = () => {
+    const url = new URL(location.href);
+    url.hash = message.id;
+    void copy(url.href).then((ok) => ok && toast('ok', t('chat.linkCopied')));
+  };
+  return (
+    <div className="group my-4 flex flex-col items-end" data-message={message.id} data-role="user" data-pending={pending && atWork}>
+      <div className="max-w-[85%] rounded-2xl rounded-br-md bg-accent-soft px-4 py-2.5 whitespace-pre-wrap break-words">{messageText(message)}</div>
+      <div className="mt-1 flex h-5 items-center gap-2 text-xs text-muted">
+        {pending && atWork && (
+          <span className="flex items-center gap-1 text-amber">
+            <Clock size={12} aria-hidden />
+            {t('chat.pending')}
+          </span>
+        )}
+        <button type="button" onClick={link} className="opacity-0 group-hover:opacity-100 focus-visible:opacity-100" aria-label={t('chat.copyLink')} title={t('chat.copyLink')}>
+          <Link2 size={13} aria-hidden />
+        </button>
+        <time dateTime={message.created_at} title={dateTime(message.created_at, i18n.language)}>
+          {new Intl.DateTimeFormat(i18n.language, { timeStyle: 'short' }).format(Date.parse(message.created_at))}
+        </time>
+      </div>
+    </div>
+  );
+}
+
+function ReasoningRow({ row }: { row: Extract<Row, { kind: 'reasoning' }> }) {
+  const { t } = useTranslation();
+  return (
+    <details className="my-2 rounded-xl border border-line px-3 py-2 text-muted" data-testid="reasoning">
+      <summary className="flex list-none items-center gap-2 text-[13px] font-medium">
+        <Brain size={15} aria-hidden />
+        {row.live ? t('chat.thinking') : t('chat.thought')}
+      </summary>
+      <div className="mt-2 text-[13px]">
+        <Markdown text={row.text} />
+      </div>
+    </details>
+  );
+}
+
+interface RowProps {
+  row: Row;
+  taskId: string;
+  busy: boolean;
+  waiting: string | undefined; // The question that is open.
+}
+
+const RowView = memo(function RowView({ row, taskId, busy, waiting }: RowProps): ReactNode {
+  const { t } = useTranslation();
+  switch (row.kind) {
+    case 'user':
+      return <UserRow row={row} atWork={busy} />;
+    case 'block':
+      return (
+        <div data-message={row.message.id} data-role="assistant">
+          <Markdown text={row.text} live={row.live} />
+        </div>
+      );
+    case 'reasoning':
+      return <ReasoningRow row={row} />;
+    case 'tool':
+      return <ToolCard row={row} />;
+    case 'ask':
+      return <AskCard taskId={taskId} ask={row.ask} open={waiting === row.ask.id && !row.ask.answer} />;
+    case 'file':
+      return <p className="chip my-2">{row.file.name}</p>;
+    case 'system':
+      return <p className="my-3 rounded-xl bg-panel px-4 py-2.5 text-sm whitespace-pre-wrap text-muted">{row.text}</p>;
+    case 'warning':
+      return (
+        <p className="my-2 flex items-start gap-2 rounded-xl bg-amber-soft px-3 py-2 text-sm text-amber">
+          <TriangleAlert size={15} className="mt-0.5 shrink-0" aria-hidden />
+          {row.warning.text}
+        </p>
+      );
+    case 'interrupted':
+      return <p className="my-2 text-sm text-muted italic">{t('chat.interrupted')}</p>;
+    case 'turn':
+      return (
+        <div className="my-5 flex items-center gap-3 text-xs text-muted" role="separator">
+          <span className="h-px flex-1 bg-line" />
+          {t('chat.turn', { n: row.turn })}
+          <span className="h-px flex-1 bg-line" />
+        </div>
+      );
+  }
+});
+
+// Rows that say the same are the same object, so that only what changed is drawn again.
+function useStableRows(rows: Row[]): Row[] {
+  const old = useRef(new Map<string, Row>());
+  return useMemo(() => {
+    const next = new Map<string, Row>();
+    const stable = rows.map((row) => {
+      const before = old.current.get(row.key);
+      const same = before && before.kind === row.kind && equal(before, row) ? before : row;
+      next.set(row.key, same);
+      return same;
+    });
+    old.current = next;
+    return stable;
+  }, [rows]);
+}
+function equal(a: Row, b: Row): boolean {
+  if (a.kind === 'block' && b.kind === 'block') return a.text === b.text && a.live === b.live && a.first === b.first;
+  if (a.kind === 'reasoning' && b.kind === 'reasoning') return a.text === b.text && a.live === b.live;
+  if (a.kind === 'tool' && b.kind === 'tool') return a.call.call_id === b.call.call_id && a.result?.call_id === b.result?.call_id && a.live === b.live;
+  if (a.kind === 'ask' && b.kind === 'ask') return a.ask === b.ask;
+  if (a.kind === 'warning' && b.kind === 'warning') return a.warning.seq === b.warning.seq;
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+interface Props {
+  task: Task;
+  transcript: Transcript;
+  loadEarlier: () => Promise<void>;
+  footer: ReactNode;
+}
+
+export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
+  const { t } = useTranslation();
+  const scroller = useRef<HTMLDivElement>(null);
+  const [split] = useState(makeSplitter);
+  const working = task.status === 'running' || task.status === 'resumed';
+  const fresh = useMemo(() => {
+    const rows = rowsOf(transcript, split, working);
+    // Its question is not among the events that were read: it is shown from the record.
+    const ask = task.waiting_for ? askOf(task.waiting_for) : null;
+    if (ask && !rows.some((row) => row.kind === 'ask' && row.ask.id === ask.id)) rows.push({ kind: 'ask', key: ask.id, ask });
+    return rows;
+  }, [transcript, split, working, task.waiting_for]);
+  const rows = useStableRows(fresh);
+  const [atEnd, setAtEnd] = useState(true);
+  const placed = useRef(false);
+  const head = transcript.more ? 1 : 0;
+
+  const virtual = useVirtualizer({
+    count: rows.length + head + 1,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 72,
+    getItemKey: (index) => (head && index === 0 ? 'earlier' : (rows[index - head]?.key ?? 'footer')),
+    overscan: 6,
+    anchorTo: 'end',
+    followOnAppend: true,
+    scrollEndThreshold: 80,
+    paddingStart: 16,
+    paddingEnd: 8,
+    onChange: (instance) => setAtEnd(instance.isAtEnd(80)),
+  });
+
+  // At the end it stays at the end, however much comes at once, until its reader scrolls up.
+  const pinned = useRef(true);
+  const lastTop = useRef(0);
+  const onScroll = () => {
+    const box = scroller.current;
+    if (!box) return;
+    const up = box.scrollTop < lastTop.current - 2;
+    lastTop.current = box.scrollTop;
+    if (box.scrollHeight - box.scrollTop - box.clientHeight < 80) pinned.current = true;
+    else if (up) pinned.current = false;
+  };
+  const height = virtual.getTotalSize();
+  useEffect(() => {
+    if (pinned.current && placed.current) virtual.scrollToEnd();
+  }, [rows, height, virtual]);
+
+  // First the end (or the message that the address names), before the first look.
+  useEffect(() => {
+    if (placed.current || rows.length === 0) return;
+    placed.current = true;
+    const wanted = location.hash.slice(1);
+    const index = wanted ? rows.findIndex((row) => 'message' in row && row.message.id === wanted) : -1;
+    if (index >= 0) {
+      pinned.current = false;
+      virtual.scrollToIndex(index + head, { align: 'start' });
+    }
+    else virtual.scrollToEnd();
+  }, [rows, head, virtual]);
+
+  const busy = useRef(false);
+  const earlier = async () => {
+    if (busy.current) return;
+    busy.current = true;
+    await loadEarlier().catch(() => undefined);
+    busy.current = false;
+  };
+
+  return (
+    <div className="relative min-h-0 flex-1">
+      <div ref={scroller} onScroll={onScroll} tabIndex={0} role="log" aria-live="off" aria-label={t('chat.transcript')} data-testid="transcript" className="h-full overflow-y-auto outline-none [overflow-anchor:none]">
+        <div className="relative mx-auto w-full max-w-3xl px-6 max-md:px-4" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map((item) => {
+            const row = rows[item.index - head];
+            return (
+              <div key={item.key} ref={virtual.measureElement} data-index={item.index} className="absolute inset-x-6 top-0 flow-root max-md:inset-x-4" style={{ transform: `translateY(${item.start}px)` }}>
+                {head && item.index === 0 ? (
+                  <div className="py-3 text-center">
+                    <button type="button" className="btn" onClick={() => void earlier()}>
+                      {t('chat.earlier')}
+                    </button>
+                  </div>
+                ) : row ? (
+                  <RowView row={row} taskId={task.id} busy={isBusy(task)} waiting={task.waiting_for?.request_id} />
+                ) : (
+                  footer
+                )}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      {!atEnd && (
+        <button type="button" className="btn absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full shadow-[var(--shadow)]" onClick={() => {
+            pinned.current = true;
+            virtual.scrollToEnd();
+          }}>
+          <ArrowDown size={14} aria-hidden />
+          {t('chat.latest')}
+        </button>
+      )}
+    </div>
+  );
+}

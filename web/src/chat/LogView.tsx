@@ -1,0 +1,179 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowDownToLine, Download, Search, WrapText } from 'lucide-react';
+import { memo, useEffect, useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+
+import { ApiError, fetchText } from '../api/client';
+import { isBusy, type Task } from '../api/types';
+import { download } from '../lib/clipboard';
+import { bytes, number } from '../lib/format';
+import { onEvents, watchTask } from '../live/live';
+import { showError } from '../tasks/actions';
+import { pieces, plain } from './ansi';
+
+const readMost = 4 << 20; // Of a longer log the end is shown; the whole is there to download.
+
+interface Log {
+  text: string;
+  cut: boolean; // Its beginning is not here.
+}
+
+// The log as far as it goes, read on whenever the task says that it printed something.
+function useLog(task: Task): { log: Log | null; error: string | null } {
+  const [log, setLog] = useState<Log | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const { id, attempt } = task;
+  const busy = isBusy(task);
+  useEffect(() => {
+    const abort = new AbortController();
+    let next = -1;
+    let reading = false;
+    let more = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const read = async () => {
+      timer = undefined;
+      if (reading) {
+        more = true;
+        return;
+      }
+      reading = true;
+      more = false;
+      try {
+        const first = next < 0;
+        const where = first ? `offset=-${readMost}&limit=${readMost}` : `offset=${next}&limit=${readMost}`;
+        const response = await fetchText(`/api/tasks/${id}/log?${where}`, abort.signal);
+        const text = await response.text();
+        next = Number(response.headers.get('X-Log-Next') ?? 0);
+        const size = Number(response.headers.get('X-Log-Size') ?? 0);
+        setError(null);
+        if (first) setLog({ text, cut: size > readMost });
+        else if (text) setLog((old) => ({ text: (old?.text ?? '') + text, cut: old?.cut ?? false }));
+        if (next < size) more = true;
+      } catch (failure) {
+        if (abort.signal.aborted) return;
+        if (failure instanceof ApiError && failure.status > 0) setError(failure.message);
+        else timer ??= setTimeout(() => void read(), 1000);
+      }
+      reading = false;
+      if (more) timer ??= setTimeout(() => void read(), 100);
+    };
+    const stop = onEvents((events) => {
+      if (events.some((event) => event.task_id === id && (event.type === 'output' || event.type === 'task.status' || event.type === 'end'))) timer ??= setTimeout(() => void read(), 100);
+    });
+    const unwatch = watchTask(id, () => void read());
+    void read();
+    return () => {
+      abort.abort();
+      stop();
+      unwatch();
+      clearTimeout(timer);
+    };
+  }, [id, attempt, busy]);
+  return { log, error };
+}
+
+const Line = memo(function Line({ text, found }: { text: string; found: string }) {
+  if (!found) {
+    return pieces(text).map((piece, i) => (
+      <span key={i} className={piece.className}>
+        {piece.text}
+      </span>
+    ));
+  }
+  const shown = plain(text);
+  const lower = shown.toLowerCase();
+  const out = [];
+  let from = 0;
+  for (let at = lower.indexOf(found); at >= 0; at = lower.indexOf(found, at + found.length)) {
+    out.push(shown.slice(from, at), <mark key={at} className="rounded bg-amber-soft text-amber">{shown.slice(at, at + found.length)}</mark>);
+    from = at + found.length;
+  }
+  return [...out, shown.slice(from)];
+});
+
+export function LogView({ task }: { task: Task }) {
+  const { t, i18n } = useTranslation();
+  const { log, error } = useLog(task);
+  const [search, setSearch] = useState('');
+  const [follow, setFollow] = useState(true);
+  const [wrap, setWrap] = useState(false);
+  const scroller = useRef<HTMLDivElement>(null);
+  const found = search.trim().toLowerCase();
+  const lines = useMemo(() => {
+    if (!log?.text) return [];
+    const all = log.text.replace(/\n$/, '').split('\n').map((text, i) => ({ text, n: i + 1 }));
+    return found ? all.filter(({ text }) => text.toLowerCase().includes(found)) : all;
+  }, [log, found]);
+  const virtual = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 20,
+    overscan: 30,
+    paddingStart: 8,
+    paddingEnd: 8,
+  });
+  useEffect(() => {
+    if (follow && lines.length > 0) virtual.scrollToIndex(lines.length - 1, { align: 'end' });
+  }, [follow, lines.length, virtual]);
+  useEffect(() => virtual.measure(), [wrap, virtual]);
+
+  const save = async () => {
+    try {
+      const response = await fetchText(`/api/tasks/${task.id}/artifacts`);
+      const { artifacts } = (await response.json()) as { artifacts: { name: string; kind: string; run: number }[] };
+      const newest = artifacts.filter((each) => each.kind === 'log').sort((a, b) => b.run - a.run)[0];
+      const path = newest ? `/api/tasks/${task.id}/artifacts/${encodeURIComponent(newest.name)}` : `/api/tasks/${task.id}/log?limit=8388608`;
+      download(await (await fetchText(path)).blob(), `${task.id}.log`);
+    } catch (failure) {
+      showError(failure);
+    }
+  };
+  const toggle = (on: boolean) => `btn ${on ? 'bg-accent-soft text-accent-text' : ''}`;
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      <div className="flex flex-wrap items-center gap-2 border-b border-line px-6 py-2 max-md:px-4">
+        <div className="relative min-w-44 flex-1 md:max-w-sm">
+          <Search size={15} className="pointer-events-none absolute top-2.5 left-3 text-muted" aria-hidden />
+          <input type="search" className="field pl-9" placeholder={t('log.search')} aria-label={t('log.search')} value={search} onChange={(event) => setSearch(event.target.value)} />
+        </div>
+        <span className="text-xs text-muted tabular-nums" data-testid="log-count">
+          {t('log.lines', { count: lines.length, n: number(lines.length, i18n.language) })} · {bytes(task.progress.output_bytes)}
+        </span>
+        <span className="ml-auto flex gap-2">
+          <button type="button" className={toggle(follow)} aria-pressed={follow} onClick={() => setFollow(!follow)}><ArrowDownToLine size={15} aria-hidden />{t('log.follow')}</button>
+          <button type="button" className={toggle(wrap)} aria-pressed={wrap} onClick={() => setWrap(!wrap)}><WrapText size={15} aria-hidden />{t('log.wrap')}</button>
+          <button type="button" className="btn" onClick={() => void save()}><Download size={15} aria-hidden />{t('log.download')}</button>
+        </span>
+      </div>
+      {log?.cut && <p className="bg-amber-soft px-6 py-1.5 text-sm text-amber">{t('log.cut', { size: bytes(readMost) })}</p>}
+      <div
+        ref={scroller}
+        tabIndex={0}
+        role="log"
+        aria-live="off"
+        aria-label={t('log.label')}
+        data-testid="log"
+        onWheel={(event) => event.deltaY < 0 && setFollow(false)}
+        className="min-h-0 flex-1 overflow-auto bg-code font-mono text-[12.5px] leading-5 outline-none"
+      >
+        {lines.length === 0 ? (
+          <p className="p-6 font-sans text-muted">{error ?? (log === null ? t('common.loading') : found ? t('log.noneMatch') : isBusy(task) ? t('log.noneYet') : t('log.none'))}</p>
+        ) : (
+          <div className="relative min-w-full" style={{ height: virtual.getTotalSize() }}>
+            {virtual.getVirtualItems().map((item) => {
+              const line = lines[item.index];
+              return (
+                <div key={item.key} ref={wrap ? virtual.measureElement : undefined} data-index={item.index} className="absolute top-0 left-0 flex min-w-full" style={{ transform: `translateY(${item.start}px)` }}>
+                  <span className="w-16 shrink-0 pr-4 text-right text-muted select-none" aria-hidden>{line?.n}</span>
+                  <span className={`pr-6 ${wrap ? 'w-[calc(100vw-22rem)] break-all whitespace-pre-wrap max-md:w-[calc(100vw-5rem)]' : 'whitespace-pre'}`}>
+                    <Line text={line?.text ?? ''} found={found} />
+                  </span>
+                </div>
+              );
+            })}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}

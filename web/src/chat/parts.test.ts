@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+
+import type { TaskEvent } from '../api/types';
+import { pieces, plain } from './ansi';
+import { isDiff } from './Diff';
+import { spansOf } from './timeline';
+import { toolSummary } from './ToolCard';
+
+describe('ansi', () => {
+  it('keeps colours and drops what a terminal would obey', () => {
+    expect(pieces('\u001b[31mred\u001b[0m plain')).toEqual([
+      { text: 'red', className: 'text-(--ansi-1)' },
+      { text: ' plain', className: '' },
+    ]);
+    expect(plain('\u001b]0;title\u0007\u001b[2J\u001b[1;1Hx\u0007y')).toBe('xy');
+    expect(plain('10%\r50%\r100%\r')).toBe('100%');
+    expect(plain('<b>&amp;')).toBe('<b>&amp;');
+  });
+});
+
+describe('toolSummary', () => {
+  it('finds the argument that says most', () => {
+    expect(toolSummary({ limit: 3, path: 'README.md' })).toBe('README.md');
+    expect(toolSummary({ command: 'make test\nmore' })).toBe('make test');
+    expect(toolSummary({ odd: 'x' })).toBe('x');
+    expect(toolSummary(null)).toBe('');
+  });
+});
+
+describe('isDiff', () => {
+  it('knows a diff from other text', () => {
+    expect(isDiff('--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n')).toBe(true);
+    expect(isDiff('--- not a diff\n+++ really')).toBe(false);
+  });
+});
+
+describe('spansOf', () => {
+  const at = (s: number) => `2026-01-01T00:00:${String(s).padStart(2, '0')}.000Z`;
+  const status = (s: number, value: string, turn = 1) => ({ type: 'task.status', at: at(s), data: { task: { status: value, turn, stopping: false } } }) as unknown as TaskEvent;
+  it('shows waiting, turns, tools and questions', () => {
+    const spans = spansOf([
+      status(0, 'pending'),
+      status(2, 'running'),
+      { type: 'tool.started', at: at(3), data: { call_id: 'c', name: 'run' } } as unknown as TaskEvent,
+      { type: 'tool.completed', at: at(5), data: { call_id: 'c', is_error: true } } as unknown as TaskEvent,
+      { type: 'ask.created', at: at(6), data: { request_id: 'q', text: 'Which?' } } as unknown as TaskEvent,
+      { type: 'ask.answered', at: at(8), data: { request_id: 'q' } } as unknown as TaskEvent,
+      status(9, 'completed'),
+      status(12, 'resumed', 2),
+    ]);
+    expect(spans.map(({ kind, from, to }) => [kind, from / 1000 % 60, to && (to / 1000) % 60])).toEqual([
+      ['queue', 0, 2], ['turn', 2, 9], ['tool', 3, 5], ['ask', 6, 8], ['turn', 12, null],
+    ]);
+    expect(spans[2]?.failed).toBe(true);
+  });
+});

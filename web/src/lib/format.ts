@@ -1,0 +1,73 @@
+// Times, durations and sizes for people. Pure: the language and the time come from the caller.
+export const ms = (iso: string | null | undefined): number | null => (iso ? Date.parse(iso) : null);
+
+// "0:07", "2:15", "1:02:03", "2d 4h".
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const two = (n: number) => String(n).padStart(2, '0');
+  const [minutes, hours, days] = [Math.floor(seconds / 60), Math.floor(seconds / 3600), Math.floor(seconds / 86_400)];
+  if (days > 0) return `${days}d ${hours % 24}h`;
+  if (hours > 0) return `${hours}:${two(minutes % 60)}:${two(seconds % 60)}`;
+  return `${minutes}:${two(seconds % 60)}`;
+}
+
+// "840 ms", "2.4 s", "1:05": how long a tool took.
+export function shortDuration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
+  return duration(milliseconds);
+}
+
+const relative = new Map<string, Intl.RelativeTimeFormat>();
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+];
+
+// "2m ago", "2分钟前"; what is younger than a few seconds is "now".
+export function ago(then: number, now: number, language: string): string {
+  let format = relative.get(language);
+  if (!format) {
+    format = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'narrow' });
+    relative.set(language, format);
+  }
+  const past = Math.max(0, now - then);
+  if (past < 3000) return format.format(0, 'second');
+  if (past > 30 * 86_400_000) return new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(then);
+  for (const [unit, size] of units) if (past >= size) return format.format(-Math.floor(past / size), unit);
+  return format.format(0, 'second');
+}
+
+export const dateTime = (iso: string, language: string): string =>
+  new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }).format(Date.parse(iso));
+
+export const number = (value: number, language: string): string => new Intl.NumberFormat(language).format(value);
+
+// "1.2k", "3.4M": token counts.
+export const compact = (value: number, language: string): string =>
+  new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 }).format(value);
+
+export function bytes(value: number): string {
+  if (value < 1000) return `${value} B`;
+  for (const [unit, size] of [['GB', 1e9], ['MB', 1e6], ['kB', 1e3]] as const)
+    if (value >= size) return `${(value / size).toFixed(value < size * 100 ? 1 : 0)} ${unit}`;
+  return `${value} B`;
+}
+
+export const cost = (usd: number): string => (usd === 0 ? '$0' : usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`);
+
+// How long a task has worked: from its start to its end, or to now.
+export function taskDuration(
+  task: { started_at: string | null; completed_at: string | null; status: string },
+  now: number,
+): string | null {
+  const start = ms(task.started_at);
+  if (start === null) return null;
+  const working = task.status === 'running' || task.status === 'resumed';
+  const end = working ? now : (ms(task.completed_at) ?? now);
+  return duration(end - start);
+}
+
+export const shortId = (id: string): string => id.replace(/^([a-z]+_).*(.{6})$/, '$1…$2');

@@ -1,0 +1,121 @@
+// This tab's side of the live stream: what it watches, what it hears, and whether it hears anything.
+import type { Counts, TaskEvent } from '../api/types';
+import { lock, onSession } from '../api/session';
+import { store } from '../lib/store';
+import { Hub } from './hub';
+import type { Connection, FromHub, ToHub } from './protocol';
+import workerUrl from './worker.ts?worker&url';
+
+export const connection = store<Connection>({ state: 'connecting' });
+export const counts = store<{ counts: Counts; running: number } | null>(null);
+
+type EventListener = (events: TaskEvent[]) => void;
+const eventListeners = new Set<EventListener>();
+const resetListeners = new Set<() => void>();
+const watching = new Map<string, { count: number; ready: Set<() => void>; covered: boolean }>();
+
+let send: (message: ToHub) => void = () => {};
+
+interface Policies {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
+}
+
+// A shared worker's address is a script's: under Trusted Types it comes from our one policy, which makes no other.
+function workerScript(): string {
+  const own = new URL(workerUrl, location.href).href;
+  const types = (globalThis as { trustedTypes?: Policies }).trustedTypes;
+  if (!types) return own;
+  const policy = types.createPolicy('errand', {
+    createScriptURL(asked) {
+      if (asked !== own) throw new TypeError('not a script of this page');
+      return asked;
+    },
+  });
+  return policy.createScriptURL(own);
+}
+
+function connectHub(receive: (message: FromHub) => void): (message: ToHub) => void {
+  if (typeof SharedWorker !== 'undefined') {
+    try {
+      const worker = new SharedWorker(workerScript(), { type: 'module', name: 'errand' });
+      worker.port.onmessage = ({ data }: MessageEvent<FromHub>) => receive(data);
+      return (message) => worker.port.postMessage(message);
+    } catch {
+      // Blocked or broken: this tab keeps a stream of its own.
+    }
+  }
+  const hub = new Hub();
+  const port = { postMessage: (message: FromHub) => queueMicrotask(() => receive(message)) };
+  return (message) => hub.receive(port, message);
+}
+
+function receive(message: FromHub): void {
+  switch (message.kind) {
+    case 'connection':
+      connection.set(message.connection);
+      if (message.connection.state === 'unauthorized') lock(null);
+      return;
+    case 'counts':
+      counts.set({ counts: message.counts, running: message.running });
+      return;
+    case 'events':
+      for (const listener of eventListeners) listener(message.events);
+      return;
+    case 'watching':
+      for (const id of message.tasks) {
+        const entry = watching.get(id);
+        if (!entry) continue;
+        entry.covered = true;
+        for (const ready of entry.ready) ready();
+        entry.ready.clear();
+      }
+      return;
+    case 'reset':
+      for (const listener of resetListeners) listener();
+  }
+}
+
+export function startLive(): void {
+  send = connectHub(receive);
+  onSession((session) => {
+    send({ kind: 'hello', session });
+    tellWatched();
+  });
+  addEventListener('online', () => send({ kind: 'retry' }));
+  addEventListener('pagehide', () => send({ kind: 'bye' }));
+  addEventListener('pageshow', (event) => {
+    if (event.persisted) location.reload();
+  });
+  setInterval(() => send({ kind: 'alive' }), 20_000);
+}
+
+export const retryNow = (): void => send({ kind: 'retry' });
+
+export function onEvents(listener: EventListener): () => void {
+  eventListeners.add(listener);
+  return () => eventListeners.delete(listener);
+}
+
+// Something may have been missed: read again what is shown.
+export function onReset(listener: () => void): () => void {
+  resetListeners.add(listener);
+  return () => resetListeners.delete(listener);
+}
+
+const tellWatched = (): void => send({ kind: 'watch', tasks: [...watching.keys()] });
+
+// Everything of one task, from when `ready` is called: read its snapshot then, and nothing is missed.
+export function watchTask(id: string, ready: () => void): () => void {
+  const entry = watching.get(id) ?? { count: 0, ready: new Set(), covered: false };
+  entry.count++;
+  entry.ready.add(ready);
+  watching.set(id, entry);
+  tellWatched();
+  return () => {
+    entry.ready.delete(ready);
+    if (--entry.count === 0) {
+      watching.delete(id);
+      tellWatched();
+    }
+  };
+}

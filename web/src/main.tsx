@@ -1,0 +1,46 @@
+import './styles.css';
+
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+
+import { access, start } from './api/session';
+import { startI18n } from './i18n/i18n';
+import { useStore } from './lib/store';
+import { startLive } from './live/live';
+import { startNotifications } from './live/notify';
+import { queryClient, startQueries } from './queries';
+import { router } from './router';
+import { Locked } from './ui/Locked';
+import { startTheme } from './ui/preferences';
+import { Toaster } from './ui/toast';
+
+function App() {
+  const state = useStore(access);
+  if (state === 'checking') return null;
+  if (state === 'locked') return <Locked />;
+  return <RouterProvider router={router} />;
+}
+
+async function main(): Promise<void> {
+  startTheme();
+  await startI18n();
+  const ready = start();
+  startLive();
+  startQueries();
+  startNotifications();
+  await ready;
+  const root = document.getElementById('root');
+  if (!root) return;
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <App />
+        <Toaster />
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}
+
+void main();

@@ -1,0 +1,137 @@
+// What was read from the server, and how the live stream keeps it true. Rows on the screen are changed in place by the
+// events; what changes which rows there are (a new task, one that left a filter) is read again, at most once a second.
+import { QueryClient, useQuery } from '@tanstack/react-query';
+
+import { api, ApiError, call } from './api/client';
+import type { Progress, Task, TaskBrief, TaskEvent, TaskList } from './api/types';
+import { store } from './lib/store';
+import { onEvents, onReset } from './live/live';
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: Infinity, // The stream says when something changed.
+      refetchOnWindowFocus: false,
+      networkMode: 'always', // "Offline" says nothing about a server on this machine.
+      retry: (count, error) => (error instanceof ApiError && error.status > 0 && error.status < 500 ? false : count < 6),
+      retryDelay: (attempt) => Math.min(5000, 400 * 2 ** attempt),
+    },
+    mutations: { networkMode: 'always' },
+  },
+});
+
+export interface Change {
+  brief?: TaskBrief;
+  progress?: Progress;
+  deleted?: boolean;
+}
+
+// The last word on each task of some events.
+export function changesOf(events: TaskEvent[], into = new Map<string, Change>()): Map<string, Change> {
+  for (const event of events) {
+    const change = into.get(event.task_id) ?? {};
+    if (event.type === 'task.created' || event.type === 'task.status') {
+      change.brief = event.data.task;
+      delete change.progress;
+    } else if (event.type === 'task.progress') {
+      change.progress = event.data.progress;
+    } else if (event.type === 'task.deleted') {
+      change.deleted = true;
+    } else {
+      continue;
+    }
+    into.set(event.task_id, change);
+  }
+  return into;
+}
+
+export function patchTask(task: Task, change: Change): Task {
+  const patched = change.brief ? { ...task, ...change.brief } : task;
+  return change.progress ? { ...patched, progress: change.progress } : patched;
+}
+
+// The same object where nothing of it changed.
+export function patchList(list: TaskList, changes: Map<string, Change>): TaskList {
+  let changed = false;
+  const tasks = list.tasks.map((task) => {
+    const change = changes.get(task.id);
+    if (!change || (!change.brief && !change.progress)) return task;
+    changed = true;
+    return patchTask(task, change);
+  });
+  return changed ? { ...list, tasks } : list;
+}
+
+// How many tasks came since the list was last read from its top: for those who look further down.
+export const arrivals = store(0);
+// Set by the list: whether rows may move now.
+export const listMayMove = store(true);
+
+let waiting = new Map<string, Change>();
+let reread = false;
+let frame: ReturnType<typeof setTimeout> | undefined;
+let throttle: ReturnType<typeof setTimeout> | undefined;
+
+function rereadSoon(wait: number): void {
+  if (throttle) {
+    reread = true;
+    return;
+  }
+  throttle = setTimeout(() => {
+    throttle = undefined;
+    // Further down no row may move: then only the counts are read again.
+    const all = listMayMove.get();
+    void queryClient.invalidateQueries({ queryKey: ['tasks'], predicate: ({ queryKey }) => all || queryKey[2] === 'head' });
+    void queryClient.invalidateQueries({ queryKey: ['active'] });
+    void queryClient.invalidateQueries({ queryKey: ['batch'] });
+    void queryClient.invalidateQueries({ queryKey: ['children'] });
+    if (reread) {
+      reread = false;
+      rereadSoon(1000);
+    }
+  }, wait);
+}
+
+function apply(): void {
+  frame = undefined;
+  const changes = waiting;
+  waiting = new Map();
+  for (const key of ['tasks', 'active', 'children'])
+    queryClient.setQueriesData<TaskList>({ queryKey: [key] }, (list) => (list ? patchList(list, changes) : list));
+  for (const [id, change] of changes) {
+    queryClient.setQueryData<Task>(['task', id], (task) => (task ? patchTask(task, change) : task));
+    if (change.deleted) void queryClient.invalidateQueries({ queryKey: ['task', id] });
+  }
+}
+
+function receive(events: TaskEvent[]): void {
+  changesOf(events, waiting);
+  frame ??= setTimeout(apply, 40);
+  const created = events.filter((event) => event.type === 'task.created').length;
+  if (created > 0 && !listMayMove.get()) arrivals.set(arrivals.get() + created);
+  const moved = events.some((event) => event.type === 'task.status' || event.type === 'task.deleted');
+  if (moved || (created > 0 && listMayMove.get())) rereadSoon(120);
+}
+
+export function startQueries(): void {
+  onEvents(receive);
+  onReset(() => void queryClient.invalidateQueries());
+}
+
+// Everything that is at work, for what needs a person: how many ask, and what.
+export const useActive = () =>
+  useQuery({
+    queryKey: ['active'],
+    queryFn: ({ signal }) => call(api.GET('/api/tasks', { params: { query: { status: 'running,resumed', limit: 500 } }, signal })),
+    placeholderData: (old) => old,
+  });
+
+export const useAgents = () =>
+  useQuery({ queryKey: ['agents'], queryFn: ({ signal }) => call(api.GET('/api/agents', { signal })), staleTime: 60_000 });
+
+export const useTask = (id: string | undefined) =>
+  useQuery({
+    queryKey: ['task', id],
+    enabled: id !== undefined,
+    queryFn: ({ signal }) => call(api.GET('/api/tasks/{id}', { params: { path: { id: id ?? '' } }, signal })),
+  });

@@ -1,0 +1,52 @@
+// The page's addresses. Filters and what is open live in the address, so that they can be kept, shared and gone back to.
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+
+import { NotFound, Shell } from './ui/Shell';
+import { chatSearch, taskSearch } from './search';
+import { TasksPage } from './tasks/TasksPage';
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/tasks', search: {}, replace: true });
+  },
+});
+export const tasksRoute = createRoute({ getParentRoute: () => root, path: '/tasks', validateSearch: taskSearch, component: TasksPage });
+export const chatRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/chat',
+  validateSearch: chatSearch,
+  component: lazyRouteComponent(() => import('./chat/ChatPage'), 'ChatPage'),
+});
+const agentsRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/agents',
+  component: lazyRouteComponent(() => import('./pages/AgentsPage'), 'AgentsPage'),
+});
+const settingsRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./pages/SettingsPage'), 'SettingsPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, tasksRoute, chatRoute, agentsRoute, settingsRoute]),
+  // Plain words in the address, as people write and read them.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const params = new URLSearchParams();
+    for (const [key, value] of Object.entries(search)) if (value !== undefined && value !== '') params.set(key, String(value));
+    const text = params.toString().replaceAll('%2C', ',');
+    return text ? `?${text}` : '';
+  },
+  defaultPreload: 'intent',
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,61 @@
+// What stands in the page's addresses, checked: an address may come from anywhere.
+import type { TaskQuery } from './api/types';
+
+export const filters = ['needs-input', 'running', 'pending', 'completed', 'failed', 'cancelled'] as const;
+export type Filter = (typeof filters)[number];
+export const sorts = ['newest', 'oldest', 'updated'] as const;
+export type Sort = (typeof sorts)[number];
+
+export interface TaskSearch {
+  q?: string;
+  status?: Filter;
+  agent?: string;
+  kind?: 'agent' | 'command';
+  batch?: string;
+  parent?: string;
+  sort?: Sort;
+}
+
+const text = (value: unknown, most = 200): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' ? value.slice(0, most) : undefined;
+const oneOf = <T extends string>(value: unknown, allowed: readonly T[]): T | undefined =>
+  allowed.includes(value as T) ? (value as T) : undefined;
+
+// Without the names that have no value: they are not in the address either.
+const present = <T extends object>(all: T): T =>
+  Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T;
+
+export const taskSearch = (search: Record<string, unknown>): TaskSearch =>
+  present({
+    q: text(search.q),
+    status: oneOf(search.status, filters),
+    agent: text(search.agent),
+    kind: oneOf(search.kind, ['agent', 'command'] as const),
+    batch: text(search.batch),
+    parent: text(search.parent),
+    sort: oneOf(search.sort, sorts),
+  }) as TaskSearch;
+
+export const chatTabs = ['chat', 'log', 'timeline', 'artifacts', 'details'] as const;
+export type ChatTab = (typeof chatTabs)[number];
+export interface ChatSearch {
+  taskId?: string;
+  agentId?: string;
+  tab?: ChatTab;
+}
+export const chatSearch = (search: Record<string, unknown>): ChatSearch =>
+  present({ taskId: text(search.taskId), agentId: text(search.agentId), tab: oneOf(search.tab, chatTabs) }) as ChatSearch;
+
+// The same filter as the API's own words. A resumed task is running.
+export function taskQuery(search: TaskSearch): TaskQuery {
+  const status = { 'needs-input': 'running,resumed', running: 'running,resumed', pending: 'pending', completed: 'completed', failed: 'failed', cancelled: 'cancelled' };
+  return present({
+    q: search.q,
+    status: search.status && status[search.status],
+    agent_id: search.agent,
+    kind: search.kind,
+    batch_id: search.batch,
+    parent_session_id: search.parent,
+    sort: search.sort,
+  }) as TaskQuery;
+}

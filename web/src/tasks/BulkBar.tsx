@@ -1,0 +1,82 @@
+import { X } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+
+import type { Task, TaskQuery } from '../api/types';
+import { number } from '../lib/format';
+import type { TaskSearch } from '../search';
+import type { Confirmation } from '../ui/Dialog';
+import { actOnAll, can, matching, showError, type Action } from './actions';
+import type { Selection } from './selection';
+
+interface Props {
+  selection: Selection;
+  total: number;
+  query: TaskQuery;
+  search: TaskSearch;
+  tasks: Task[]; // Those on the screen.
+  onAll: () => void;
+  onClear: () => void;
+  onQuestion: (question: Confirmation) => void;
+}
+
+// The filter in words, for the question before a bulk action.
+const inWords = (search: TaskSearch): string =>
+  Object.entries(search)
+    .filter(([key]) => key !== 'sort')
+    .map(([key, value]) => `${key}: ${value}`)
+    .join(', ');
+
+export function BulkBar({ selection, total, query, search, tasks, onAll, onClear, onQuestion }: Props) {
+  const { t, i18n } = useTranslation();
+  const count = selection.all ? total : selection.ids.size;
+  const n = number(count, i18n.language);
+  const known = new Map(tasks.map((task) => [task.id, task]));
+
+  const ask = async (action: Action) => {
+    // Frozen now: what is done is what the question says, however the list moves meanwhile.
+    let ids: string[];
+    try {
+      ids = selection.all
+        ? (await matching(query)).filter(can[action]).map((task) => task.id)
+        : [...selection.ids].filter((id) => can[action](known.get(id) ?? { status: action === 'retry' ? 'failed' : 'running' }));
+    } catch (error) {
+      return showError(error);
+    }
+    const filter = inWords(search);
+    onQuestion({
+      title: t(`bulk.${action}.title`, { count: ids.length, n: number(ids.length, i18n.language) }),
+      body: (
+        <>
+          <p>{ids.length === 0 ? t('bulk.none') : t(`bulk.${action}.body`)}</p>
+          {ids.length < count && ids.length > 0 && <p className="mt-2">{t('bulk.skipped', { count: count - ids.length })}</p>}
+          {selection.all && <p className="mt-2 rounded-lg bg-panel px-3 py-2 font-mono text-xs">{filter || t('bulk.everything')}</p>}
+        </>
+      ),
+      action: t(`tasks.actions.${action}`),
+      danger: action !== 'retry',
+      onConfirm: () => {
+        onClear();
+        void actOnAll(action, ids);
+      },
+    });
+  };
+
+  return (
+    <div className="mx-6 mb-3 flex flex-wrap items-center gap-2 rounded-xl bg-accent-soft px-3 py-2 text-accent-text max-md:mx-4" role="toolbar" aria-label={t('bulk.label')}>
+      <button type="button" className="grid size-7 place-items-center rounded-lg hover:bg-hover" onClick={onClear} aria-label={t('bulk.clear')}>
+        <X size={15} aria-hidden />
+      </button>
+      <span className="font-medium">{t('bulk.selected', { count, n })}</span>
+      {!selection.all && total > selection.ids.size && (
+        <button type="button" className="underline underline-offset-2" onClick={onAll}>
+          {t('bulk.selectAll', { count: total, n: number(total, i18n.language) })}
+        </button>
+      )}
+      <span className="ml-auto flex gap-2">
+        <button type="button" className="btn" onClick={() => void ask('retry')}>{t('tasks.actions.retry')}</button>
+        <button type="button" className="btn" onClick={() => void ask('cancel')}>{t('tasks.actions.cancel')}</button>
+        <button type="button" className="btn text-red" onClick={() => void ask('delete')}>{t('tasks.actions.delete')}</button>
+      </span>
+    </div>
+  );
+}

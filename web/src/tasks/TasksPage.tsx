@@ -1,0 +1,225 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowUp, ListTodo, Plus, SearchX, ServerOff } from 'lucide-react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+
+import { ApiError } from '../api/client';
+import { needsInput, type Task } from '../api/types';
+import { usePhone } from '../lib/hooks';
+import { useKeys } from '../lib/keys';
+import { useStore } from '../lib/store';
+import { arrivals, listMayMove, queryClient, useActive } from '../queries';
+import { taskQuery, type TaskSearch } from '../search';
+import { Confirm, type Confirmation } from '../ui/Dialog';
+import { CopyLine } from '../ui/CopyLine';
+import { Empty } from '../ui/Empty';
+import { act, type Action } from './actions';
+import { BatchHeader } from './BatchHeader';
+import { BulkBar } from './BulkBar';
+import { isEmpty, nothing, toggle } from './selection';
+import { columns, SkeletonRow, TaskRow } from './TaskRow';
+import { Toolbar } from './Toolbar';
+import { useTaskList } from './useTaskList';
+
+const headings = ['name', 'agent', 'status', 'model', 'started', 'duration', 'actions'] as const;
+
+export function TasksPage() {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const search = useSearch({ from: '/tasks' });
+  const phone = usePhone();
+  const searchBox = useRef<HTMLInputElement>(null);
+  const scroller = useRef<HTMLDivElement>(null);
+  const [range, setRange] = useState<[number, number]>([0, 40]);
+  const [focus, setFocus] = useState(-1);
+  const [selection, setSelection] = useState(nothing);
+  const [question, setQuestion] = useState<Confirmation | null>(null);
+  const fresh = useStore(arrivals);
+
+  const query = useMemo(() => taskQuery(search), [search]);
+  const list = useTaskList(query, range[0], range[1]);
+  // What asks for a person is found among the tasks at work: the server has no such state.
+  const active = useActive();
+  const asking = useMemo(() => (active.data?.tasks ?? []).filter(needsInput), [active.data]);
+  const onlyAsking = search.status === 'needs-input';
+  const total = onlyAsking ? asking.length : list.total;
+  const rowAt = useCallback((index: number): Task | undefined => (onlyAsking ? asking[index] : list.rows(index)), [onlyAsking, asking, list]);
+
+  const rowHeight = phone ? 84 : 56;
+  const virtual = useVirtualizer({
+    count: total,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 8,
+    onChange: (instance) => {
+      const items = instance.getVirtualItems();
+      const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 40];
+      setRange((old) => (old[0] === first && old[1] === last ? old : [first, last]));
+      // Rows move only for those who look at the top.
+      const top = (scroller.current?.scrollTop ?? 0) < rowHeight;
+      listMayMove.set(top);
+    },
+  });
+  useEffect(() => virtual.measure(), [rowHeight, virtual]);
+  useEffect(() => {
+    setSelection(nothing);
+    setFocus(-1);
+    arrivals.set(0);
+    listMayMove.set(true);
+    scroller.current?.scrollTo({ top: 0 });
+  }, [query]);
+  useEffect(() => () => listMayMove.set(true), []);
+
+  const setSearch = (change: Partial<TaskSearch>) => void navigate({ to: '/tasks', search: (old) => ({ ...old, ...change }), replace: 'q' in change });
+  const toTop = () => {
+    arrivals.set(0);
+    scroller.current?.scrollTo({ top: 0 });
+    void queryClient.invalidateQueries({ queryKey: ['tasks'] });
+  };
+
+  const onSelect = useCallback((index: number, withRange: boolean) => setSelection((old) => toggle(old, index, withRange, (i) => rowAt(i)?.id)), [rowAt]);
+  const onAction = useCallback(
+    (action: Action, task: Task) => {
+      if (action === 'retry') return void act('retry', task.id);
+      setQuestion({
+        title: t(`confirm.${action}.title`),
+        body: t(`confirm.${action}.body`, { title: task.title }),
+        action: t(`tasks.actions.${action}`),
+        danger: true,
+        onConfirm: () => void act(action, task.id),
+      });
+    },
+    [t],
+  );
+
+  const move = (by: number, extend: boolean) => {
+    const next = Math.max(0, Math.min(total - 1, focus + by));
+    if (total === 0) return;
+    setFocus(next);
+    virtual.scrollToIndex(next);
+    if (extend) setSelection((old) => toggle({ ...old, anchor: old.anchor ?? Math.max(0, focus) }, next, true, (i) => rowAt(i)?.id));
+  };
+  useKeys({
+    '/': () => searchBox.current?.focus(),
+    j: () => move(1, false),
+    k: () => move(-1, false),
+    ArrowDown: () => move(1, false),
+    ArrowUp: () => move(-1, false),
+    'shift+j': () => move(1, true),
+    'shift+k': () => move(-1, true),
+    x: () => focus >= 0 && onSelect(focus, false),
+    Enter: () => {
+      const task = rowAt(focus);
+      if (task) void navigate({ to: '/chat', search: { taskId: task.id } });
+    },
+    Escape: () => (isEmpty(selection) ? setFocus(-1) : setSelection(nothing)),
+  });
+
+  const filtered = Object.keys(search).some((key) => key !== 'sort');
+  const failed = !onlyAsking && list.head.isError && !list.head.data ? list.head.error : null;
+  const loading = !onlyAsking && list.head.isPending;
+
+  return (
+    <>
+      <header className="flex items-start gap-4 px-6 pt-5 pb-4 max-md:px-4">
+        <div className="min-w-0 flex-1">
+          <h1 className="text-[22px] leading-tight font-semibold tracking-tight">{t('tasks.title')}</h1>
+          <p className="mt-0.5 text-muted max-md:hidden">{t('tasks.subtitle')}</p>
+        </div>
+        <Link to="/chat" search={search.agent ? { agentId: search.agent } : {}} className="btn btn-primary h-9">
+          <Plus size={16} aria-hidden />
+          {t('tasks.newTask')}
+        </Link>
+      </header>
+      <Toolbar search={search} setSearch={setSearch} counts={list.head.data?.counts} asking={asking.length} searchBox={searchBox} />
+      {search.batch && <BatchHeader id={search.batch} onQuestion={setQuestion} />}
+      {!isEmpty(selection) && (
+        <BulkBar
+          selection={selection}
+          total={total}
+          query={query}
+          search={search}
+          tasks={Array.from({ length: range[1] - range[0] + 1 }, (_, i) => rowAt(range[0] + i)).filter((task) => task !== undefined)}
+          onAll={() => setSelection({ ids: new Set(), all: true, anchor: null })}
+          onClear={() => setSelection(nothing)}
+          onQuestion={setQuestion}
+        />
+      )}
+      <div className="relative flex min-h-0 flex-1 flex-col border-t border-line">
+        <div ref={scroller} tabIndex={0} role="region" aria-label={t('tasks.listLabel')} data-testid="task-list" className="min-h-0 flex-1 overflow-auto outline-none focus-visible:shadow-[inset_0_0_0_2px_var(--accent)]">
+          <div role="table" aria-label={t('tasks.title')} aria-rowcount={total + 1} className="min-w-full md:min-w-[62rem]">
+            <div role="row" aria-rowindex={1} className={`${columns} sticky top-0 z-10 h-9 border-b border-line bg-panel text-xs font-medium text-muted max-md:hidden`}>
+              <div role="columnheader">
+                <span className="sr-only">{t('tasks.columns.select')}</span>
+              </div>
+              {headings.map((heading) => (
+                <div key={heading} role="columnheader">
+                  {t(`tasks.columns.${heading}`)}
+                </div>
+              ))}
+            </div>
+            {total > 0 && (
+              <div className="relative w-full" style={{ height: virtual.getTotalSize() }} role="presentation">
+                {virtual.getVirtualItems().map((item) => {
+                  const task = rowAt(item.index);
+                  return (
+                    <div key={item.key} role="presentation" className="absolute inset-x-0 top-0" style={{ height: item.size, transform: `translateY(${item.start}px)` }}>
+                      {task ? (
+                        <TaskRow task={task} index={item.index} phone={phone} focused={item.index === focus} selected={selection.all || selection.ids.has(task.id)} onSelect={onSelect} onAction={onAction} />
+                      ) : (
+                        <SkeletonRow phone={phone} />
+                      )}
+                    </div>
+                  );
+                })}
+              </div>
+            )}
+          </div>
+          {loading && Array.from({ length: 8 }, (_, i) => <div key={i} className="h-14"><SkeletonRow phone={phone} /></div>)}
+          {!loading && !failed && total === 0 && (filtered ? <NoneMatch onClear={() => void navigate({ to: '/tasks', search: {} })} /> : <NoneYet />)}
+          {failed && (
+            <Empty icon={ServerOff} title={t('errors.list')}>
+              <p>{failed instanceof ApiError && failed.status > 0 ? failed.message : t('errors.unreachable')}</p>
+              <button type="button" className="btn mt-4" onClick={() => void list.head.refetch()}>
+                {t('common.tryAgain')}
+              </button>
+            </Empty>
+          )}
+        </div>
+        {fresh > 0 && (
+          <button type="button" onClick={toTop} className="btn btn-primary absolute top-12 left-1/2 z-20 -translate-x-1/2 rounded-full shadow-[var(--shadow)]">
+            <ArrowUp size={14} aria-hidden />
+            {t('tasks.arrivals', { count: fresh })}
+          </button>
+        )}
+      </div>
+      {question && <Confirm {...question} onClose={() => setQuestion(null)} />}
+    </>
+  );
+}
+
+function NoneYet() {
+  const { t } = useTranslation();
+  return (
+    <Empty icon={ListTodo} title={t('tasks.empty')}>
+      <p className="mb-3">{t('tasks.emptyHint')}</p>
+      <CopyLine text="errand ask help" />
+      <Link to="/chat" search={{}} className="btn btn-primary mt-4 h-9">
+        <Plus size={16} aria-hidden />
+        {t('tasks.newTask')}
+      </Link>
+    </Empty>
+  );
+}
+
+function NoneMatch({ onClear }: { onClear: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <Empty icon={SearchX} title={t('tasks.noneMatch')}>
+      <button type="button" className="btn mt-3" onClick={onClear}>
+        {t('tasks.clearFilters')}
+      </button>
+    </Empty>
+  );
+}

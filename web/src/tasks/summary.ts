@@ -1,0 +1,29 @@
+// One line on what a task is doing or did: what somebody who glances at the list wants to know.
+import type { Task } from '../api/types';
+
+export interface Summary {
+  kind: 'ask' | 'tool' | 'queue' | 'error' | 'result' | 'output' | 'none';
+  text: string;
+}
+
+// What a terminal would obey has no place in a line of a list.
+// eslint-disable-next-line no-control-regex
+const escapes = /\u001b(?:\[[0-9;?]*[A-Za-z]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|.)|[\u0000-\u0008\u000b-\u001f\u007f]/g;
+const lines = (text: string): string[] => text.replace(escapes, '').trim().split('\n');
+const firstLine = (text: string): string => lines(text)[0]?.slice(0, 240) ?? '';
+const lastLine = (text: string): string => lines(text).at(-1)?.slice(0, 240) ?? '';
+
+export function summary(task: Task): Summary {
+  if (task.waiting_for?.text) return { kind: 'ask', text: firstLine(task.waiting_for.text) };
+  if (task.status === 'pending') return { kind: 'queue', text: String(task.queue_position ?? '') };
+  if (task.status === 'failed' && task.error) return { kind: 'error', text: firstLine(task.error.message) };
+  if (task.status === 'running' || task.status === 'resumed') {
+    const tool = task.progress.recent_tools.at(-1);
+    if (tool) return { kind: 'tool', text: firstLine(tool.summary || tool.name) };
+    if (task.kind === 'command') return { kind: 'output', text: String(task.progress.output_lines) };
+    return { kind: 'none', text: '' };
+  }
+  if (task.result && task.kind === 'command') return { kind: 'result', text: lastLine(task.result) };
+  if (task.result) return { kind: 'result', text: firstLine(task.result).replace(/[*_`#>]+/g, '') };
+  return { kind: 'none', text: '' };
+}

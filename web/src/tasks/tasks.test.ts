@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Task, TaskEvent, TaskList } from '../api/types';
+import { changesOf, patchList } from '../queries';
+import { chatSearch, taskQuery, taskSearch } from '../search';
+import { isEmpty, nothing, toggle } from './selection';
+import { summary } from './summary';
+import { pagesFor } from './useTaskList';
+
+const task = (id: string, more: Partial<Task> = {}): Task =>
+  ({ id, status: 'running', kind: 'agent', title: id, waiting_for: null, stopping: false, progress: { recent_tools: [], tool_calls: 0, output_lines: 0 }, result: null, error: null, prompt: 'p', queue_position: null, ...more }) as Task;
+
+describe('pagesFor', () => {
+  it('names only the pages on the screen, wherever that is', () => {
+    expect(pagesFor(0, 30, 100_000)).toEqual([0]);
+    expect(pagesFor(90, 120, 100_000)).toEqual([0, 1]);
+    expect(pagesFor(74_990, 75_020, 100_000)).toEqual([749, 750]);
+    expect(pagesFor(99_980, 100_020, 100_000)).toEqual([999]);
+    expect(pagesFor(0, 10, 0)).toEqual([0]);
+  });
+});
+
+describe('the address', () => {
+  it('takes what it knows and drops the rest', () => {
+    expect(taskSearch({ q: 'x', status: 'failed', sort: 'oldest', evil: '1', kind: 'nope' })).toEqual({ q: 'x', status: 'failed', sort: 'oldest' });
+    expect(taskSearch({ status: '<script>', q: '  ' })).toEqual({});
+    expect(chatSearch({ taskId: 'task_1', tab: 'log', agentId: 5 })).toEqual({ taskId: 'task_1', tab: 'log' });
+  });
+  it('becomes the API own words', () => {
+    expect(taskQuery({ status: 'running', q: 'a', agent: 'demo', batch: 'b', parent: 's' })).toEqual({ status: 'running,resumed', q: 'a', agent_id: 'demo', batch_id: 'b', parent_session_id: 's' });
+  });
+});
+
+describe('selection', () => {
+  const ids = (index: number) => (index < 10 ? `t${index}` : undefined);
+  it('takes single rows and ranges', () => {
+    let selection = toggle(nothing, 2, false, ids);
+    selection = toggle(selection, 5, true, ids);
+    expect([...selection.ids]).toEqual(['t2', 't3', 't4', 't5']);
+    selection = toggle(selection, 3, false, ids);
+    expect(selection.ids.has('t3')).toBe(false);
+    selection = toggle(selection, 1, true, ids);
+    expect(selection.ids.has('t1') && selection.ids.has('t3')).toBe(true);
+    expect(isEmpty(nothing)).toBe(true);
+  });
+  it('leaves out rows that are not there', () => expect(toggle(nothing, 99, false, ids)).toBe(nothing));
+});
+
+describe('events', () => {
+  const brief = (id: string, status: string) => ({ task_id: id, type: 'task.status', seq: 1, pos: 1, at: '', data: { task: { id, status } } }) as unknown as TaskEvent;
+  it('change rows in place and leave the others as they are', () => {
+    const list: TaskList = { tasks: [task('a'), task('b')], next_cursor: null };
+    const patched = patchList(list, changesOf([brief('b', 'completed')]));
+    expect(patched.tasks[0]).toBe(list.tasks[0]);
+    expect(patched.tasks[1]).toMatchObject({ id: 'b', status: 'completed', prompt: 'p' });
+    expect(patchList(list, changesOf([brief('z', 'failed')]))).toBe(list);
+  });
+});
+
+describe('summary', () => {
+  it('says what matters most now', () => {
+    expect(summary(task('a', { waiting_for: { kind: 'answer', text: 'Which?\nmore' } })).text).toBe('Which?');
+    expect(summary(task('a', { progress: { ...task('a').progress, recent_tools: [{ name: 'run', summary: 'make', at: null }] } }))).toEqual({ kind: 'tool', text: 'make' });
+    expect(summary(task('a', { status: 'pending', queue_position: 3 }))).toEqual({ kind: 'queue', text: '3' });
+    expect(summary(task('a', { status: 'failed', error: { code: 'x', message: 'No.' } })).kind).toBe('error');
+    expect(summary(task('a', { status: 'completed', result: '**Done** it\nall' })).text).toBe('Done it');
+    expect(summary(task('a', { kind: 'command', status: 'completed', result: 'a\n\u001b[32mok\u001b[0m\n' })).text).toBe('ok');
+  });
+});

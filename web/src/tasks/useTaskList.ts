@@ -1,0 +1,39 @@
+// A list of any length, read in windows: only the pages that are on the screen, by offset, so that a jump to the middle
+// of 100,000 costs one request.
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
+
+import { api, call } from '../api/client';
+import type { Task, TaskQuery } from '../api/types';
+
+export const pageSize = 100;
+
+// The pages that rows [first, last] lie on.
+export function pagesFor(first: number, last: number, total: number): number[] {
+  const end = Math.min(last, total - 1);
+  if (end < 0) return [0];
+  const from = Math.max(0, Math.floor(first / pageSize));
+  return Array.from({ length: Math.floor(end / pageSize) - from + 1 }, (_, i) => from + i);
+}
+
+export function useTaskList(query: TaskQuery, first: number, last: number) {
+  const head = useQuery({
+    queryKey: ['tasks', query, 'head'],
+    queryFn: ({ signal }) =>
+      call(api.GET('/api/tasks', { params: { query: { ...query, limit: pageSize, total: true, counts: true } }, signal })),
+    placeholderData: keepPreviousData,
+  });
+  const total = head.data?.total ?? 0;
+  const wanted = pagesFor(first, last, total).filter((page) => page > 0);
+  const pages = useQueries({
+    queries: wanted.map((page) => ({
+      queryKey: ['tasks', query, page],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        call(api.GET('/api/tasks', { params: { query: { ...query, limit: pageSize, offset: page * pageSize } }, signal })),
+      gcTime: 30_000,
+    })),
+  });
+  const byPage = new Map<number, Task[]>([[0, head.data?.tasks ?? []]]);
+  wanted.forEach((page, i) => byPage.set(page, pages[i]?.data?.tasks ?? []));
+  const rows = (index: number): Task | undefined => byPage.get(Math.floor(index / pageSize))?.[index % pageSize];
+  return { head, total, rows };
+}

@@ -1,0 +1,57 @@
+import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { Compass } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+
+import { useKeys } from '../lib/keys';
+import { store, useStore } from '../lib/store';
+import { Empty } from './Empty';
+import { ShortcutsDialog } from './Shortcuts';
+import { Sidebar } from './Sidebar';
+
+const Palette = lazy(() => import('./Palette'));
+export const paletteOpen = store(false);
+
+export function Shell() {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const [help, setHelp] = useState(false);
+  const palette = useStore(paletteOpen);
+  useKeys({
+    '?': () => setHelp(true),
+    c: () => void navigate({ to: '/chat', search: {} }),
+    'mod+k': () => paletteOpen.set(!paletteOpen.get()),
+    'g t': () => void navigate({ to: '/tasks', search: {} }),
+    'g c': () => void navigate({ to: '/chat', search: {} }),
+    'g a': () => void navigate({ to: '/agents' }),
+    'g s': () => void navigate({ to: '/settings' }),
+  });
+  return (
+    <div className="flex h-dvh max-md:flex-col">
+      <a href="#main" className="sr-only z-50 focus:not-sr-only focus:absolute focus:m-2 focus:rounded-lg focus:bg-accent focus:px-3 focus:py-2 focus:text-on-accent">
+        {t('common.skip')}
+      </a>
+      <Sidebar />
+      <main id="main" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col bg-bg outline-none">
+        <Outlet />
+      </main>
+      {help && <ShortcutsDialog onClose={() => setHelp(false)} />}
+      {palette && (
+        <Suspense>
+          <Palette onClose={() => paletteOpen.set(false)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+export function NotFound() {
+  const { t } = useTranslation();
+  return (
+    <Empty icon={Compass} title={t('notFound.title')}>
+      <Link to="/tasks" search={{}} className="btn mt-3">
+        {t('notFound.back')}
+      </Link>
+    </Empty>
+  );
+}

@@ -1,0 +1,109 @@
+import { Link, useRouterState } from '@tanstack/react-router';
+import { Bot, Languages, ListTodo, MessageSquare, Moon, Plug, PlugZap, Settings, Sun, type LucideIcon } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+
+import { setLanguage } from '../i18n/i18n';
+import { connection, counts, retryNow } from '../live/live';
+import { useNow } from '../lib/hooks';
+import { useStore } from '../lib/store';
+import { theme } from './preferences';
+
+const items: { to: '/chat' | '/tasks' | '/agents' | '/settings'; key: string; icon: LucideIcon }[] = [
+  { to: '/chat', key: 'nav.chat', icon: MessageSquare },
+  { to: '/tasks', key: 'nav.tasks', icon: ListTodo },
+  { to: '/agents', key: 'nav.agents', icon: Bot },
+  { to: '/settings', key: 'nav.settings', icon: Settings },
+];
+
+// Only where there is something running.
+function RunningBadge() {
+  const { t } = useTranslation();
+  const running = useStore(counts)?.running ?? 0;
+  if (running === 0) return null;
+  return (
+    <span data-testid="running-badge" className="ml-auto grid h-5 min-w-5 place-items-center rounded-full bg-accent px-1.5 text-[11px] font-semibold text-on-accent tabular-nums">
+      <span aria-hidden>{running > 999 ? '999+' : running}</span>
+      <span className="sr-only">{t('nav.running', { count: running })}</span>
+    </span>
+  );
+}
+
+export function ConnectionState() {
+  const { t } = useTranslation();
+  const now = useNow();
+  const state = useStore(connection);
+  if (state.state === 'live') {
+    return (
+      <span className="flex items-center gap-2 px-3 py-1.5 text-xs text-muted" data-testid="connection" data-state="live">
+        <span className="size-2 rounded-full bg-green" aria-hidden />
+        {t('connection.live')}
+      </span>
+    );
+  }
+  if (state.state === 'broken') {
+    const seconds = Math.max(0, Math.ceil((state.retryAt - now) / 1000));
+    return (
+      <button type="button" onClick={retryNow} data-testid="connection" data-state="broken" className="flex w-full items-center gap-2 rounded-lg bg-red-soft px-3 py-1.5 text-left text-xs text-red">
+        <Plug size={14} className="shrink-0" aria-hidden />
+        <span>{seconds > 0 ? t('connection.broken', { seconds }) : t('connection.connecting')}</span>
+      </button>
+    );
+  }
+  return (
+    <span className="flex items-center gap-2 px-3 py-1.5 text-xs text-muted" data-testid="connection" data-state={state.state}>
+      <PlugZap size={14} aria-hidden />
+      {t('connection.connecting')}
+    </span>
+  );
+}
+
+export function Sidebar() {
+  const { t, i18n } = useTranslation();
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  useStore(theme);
+  const dark = document.documentElement.dataset.theme === 'dark';
+  const zh = i18n.language === 'zh';
+  return (
+    <aside className="flex shrink-0 flex-col border-line bg-panel max-md:order-last max-md:border-t md:w-56 md:border-r">
+      <div className="flex items-center gap-2.5 px-5 pt-5 pb-4 max-md:hidden">
+        <img src="/favicon.svg" alt="" width={24} height={24} />
+        <span className="text-[17px] font-semibold tracking-tight">errand</span>
+      </div>
+      <nav aria-label={t('nav.label')} className="flex gap-0.5 px-3 max-md:justify-around max-md:px-1 max-md:pb-[env(safe-area-inset-bottom)] md:flex-col">
+        {items.map(({ to, key, icon: Icon }) => {
+          const active = path.startsWith(to);
+          return (
+            <Link
+              key={to}
+              to={to}
+              aria-current={active ? 'page' : undefined}
+              className={`relative flex items-center gap-3 rounded-lg px-3 font-medium max-md:min-w-16 max-md:flex-col max-md:gap-0.5 max-md:py-2 max-md:text-[11px] md:h-9 ${
+                active ? 'bg-accent-soft text-accent-text' : 'text-muted hover:bg-hover hover:text-text'
+              }`}
+            >
+              <Icon size={18} aria-hidden />
+              {t(key)}
+              {to === '/tasks' && (
+                <span className="max-md:absolute max-md:top-0.5 max-md:right-2 md:ml-auto">
+                  <RunningBadge />
+                </span>
+              )}
+            </Link>
+          );
+        })}
+      </nav>
+      <div className="mt-auto flex flex-col gap-1 p-3 max-md:hidden">
+        <ConnectionState />
+        <div className="flex gap-1">
+          <button type="button" className="btn btn-ghost flex-1 justify-start" onClick={() => void setLanguage(zh ? 'en' : 'zh')} lang={zh ? 'en' : 'zh'} data-testid="language">
+            <Languages size={16} aria-hidden />
+            {zh ? 'English' : '中文'}
+          </button>
+          <button type="button" className="btn btn-ghost btn-icon" aria-label={dark ? t('theme.toLight') : t('theme.toDark')} title={dark ? t('theme.toLight') : t('theme.toDark')} onClick={() => theme.set(dark ? 'light' : 'dark')} data-testid="theme">
+            {dark ? <Sun size={16} aria-hidden /> : <Moon size={16} aria-hidden />}
+          </button>
+        </div>
+      </div>
+    </aside>
+  );
+}

@@ -1,0 +1,48 @@
+import { Ban, Check, CircleHelp, Clock, Hourglass, LoaderCircle, RotateCw, X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+
+import type { Status, WaitingFor } from '../api/types';
+
+interface Shown {
+  key: string;
+  tone: string;
+  icon: ReactNode;
+}
+
+const size = { size: 13, strokeWidth: 2.4, 'aria-hidden': true } as const;
+const busy = <LoaderCircle {...size} className="spin" />;
+
+const shown: Record<Status, Shown> = {
+  pending: { key: 'tasks.status.pending', tone: 'bg-amber-soft text-amber', icon: <Clock {...size} /> },
+  running: { key: 'tasks.status.running', tone: 'bg-blue-soft text-blue', icon: busy },
+  resumed: { key: 'tasks.status.resumed', tone: 'bg-blue-soft text-blue', icon: <RotateCw {...size} className="spin" /> },
+  completed: { key: 'tasks.status.completed', tone: 'bg-green-soft text-green', icon: <Check {...size} /> },
+  failed: { key: 'tasks.status.failed', tone: 'bg-red-soft text-red', icon: <X {...size} /> },
+  cancelled: { key: 'tasks.status.cancelled', tone: 'bg-grey-soft text-grey', icon: <Ban {...size} /> },
+};
+
+// What a task shows of itself: its state, unless something else is the news: it asks, or its processes are going.
+export function shownState(task: { status: Status; stopping: boolean; waiting_for: WaitingFor | null }): Shown {
+  if (task.stopping) {
+    const key = task.status === 'cancelled' ? 'tasks.status.cancelling' : 'tasks.status.stopping';
+    return { key, tone: 'bg-grey-soft text-grey', icon: busy };
+  }
+  const kind = task.status === 'running' || task.status === 'resumed' ? task.waiting_for?.kind : undefined;
+  if (kind === 'answer' || kind === 'permission') {
+    return { key: 'tasks.status.needsInput', tone: 'bg-violet-soft text-violet', icon: <CircleHelp {...size} /> };
+  }
+  if (kind) return { key: 'tasks.status.waiting', tone: 'bg-amber-soft text-amber', icon: <Hourglass {...size} /> };
+  return shown[task.status];
+}
+
+export function StatusBadge({ task }: { task: { status: Status; stopping: boolean; waiting_for: WaitingFor | null } }) {
+  const { t } = useTranslation();
+  const { key, tone, icon } = shownState(task);
+  return (
+    <span data-shows={key.split('.').pop()} className={`inline-flex h-6 items-center gap-1.5 rounded-full px-2.5 text-xs font-medium whitespace-nowrap ${tone}`}>
+      {icon}
+      {t(key)}
+    </span>
+  );
+}

@@ -1,0 +1,41 @@
+import tailwind from '@tailwindcss/vite';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vitest/config';
+
+// `ERRAND_DEV_URL` and `ERRAND_DEV_TOKEN` let `npm run dev` work against a running server, without logging in.
+const target = process.env.ERRAND_DEV_URL ?? 'http://127.0.0.1:4747';
+const token = process.env.ERRAND_DEV_TOKEN;
+
+export default defineConfig({
+  plugins: [react(), tailwind()],
+  build: {
+    target: 'es2022',
+    assetsDir: 'assets',
+    // Data URLs would need a wider policy for nothing.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 600,
+    // Two files to the first row: what changes with every release, and what does not.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'vendor', test: /node_modules.(react|react-dom|scheduler|@tanstack|i18next|react-i18next|openapi-fetch|use-sync-external-store|html-parse-stringify|void-elements|seroval|tiny-)/ },
+            { name: 'app', test: /web.src.(api|lib|live|ui.(Dialog|CopyLine|Empty|StatusBadge|toast|preferences|Sidebar)|tasks|i18n.i18n|queries|search|pages)|node_modules.lucide-react/ },
+          ],
+        },
+      },
+    },
+  },
+  worker: { format: 'es' },
+  server: {
+    proxy: {
+      '/api': {
+        target,
+        changeOrigin: true,
+        headers: { origin: target, ...(token ? { authorization: `Bearer ${token}` } : {}) },
+      },
+    },
+  },
+  test: { environment: 'node', include: ['src/**/*.test.{ts,tsx}'] },
+});
