@@ -39,3 +39,12 @@ count_tap() {
   passed=$((passed + counts[0])) failed=$((failed + counts[1]))
   ((counts[1] == 0))
 }
+
+# count_tap_lines FILE: TAP without totals, as Vitest writes it.
+count_tap_lines() {
+  local counts
+  read -ra counts < <(awk '/^ok /{p++} /^not ok /{f++} END{print p+0, f+0}' "$1" 2>/dev/null)
+  ((counts[0] + counts[1] > 0)) || counts=(0 1)
+  passed=$((passed + counts[0])) failed=$((failed + counts[1]))
+  ((counts[1] == 0))
+}

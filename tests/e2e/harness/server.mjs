@@ -60,13 +60,14 @@ export class Server {
     return server;
   }
 
-  constructor(t, { args = [], env = {}, folder, data_dir } = {}) {
+  constructor(t, { args = [], env = {}, folder, data_dir, keep_port = false } = {}) {
     // Hooks run in the order in which they are given: first the processes go, then their folder.
     t.after(() => this.destroy(t.passed === false));
     this.folder = folder ?? temporary_folder(t);
     this.data_dir = data_dir ?? path.join(this.folder, 'data');
     this.log_path = path.join(this.folder, 'server.log');
     this.args = args;
+    this.keep_port = keep_port; // A browser comes back to the address that it knows.
     this.env = clean_env(this.folder, env);
     this.agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
     this.#not_ready();
@@ -76,7 +77,7 @@ export class Server {
   async start({ within = 10_000 * patience } = {}) {
     const log = fs.openSync(this.log_path, 'a');
     const began = performance.now();
-    this.child = spawn(binary, ['serve', '--listen', '127.0.0.1:0', '--data-dir', this.data_dir, ...this.args], {
+    this.child = spawn(binary, ['serve', '--listen', `127.0.0.1:${(this.keep_port && this.port) || 0}`, '--data-dir', this.data_dir, ...this.args], {
       cwd: this.folder,
       env: this.env,
       stdio: ['ignore', 'pipe', log],

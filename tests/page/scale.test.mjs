@@ -1,0 +1,47 @@
+// A long list is jumped through by pages: what is on the screen is read and drawn, and nothing else.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { long, Server, suite_scope } from '../e2e/harness/server.mjs';
+import { until } from '../e2e/harness/wait.mjs';
+import { Browser } from './harness/browser.mjs';
+
+const many = long ? 100_000 : 3000;
+
+describe('a long list', async () => {
+  const scope = suite_scope();
+  const browser = await Browser.open(scope);
+
+  test(`of ${many} tasks scrolls to any place, and stays there while tasks arrive`, async (t) => {
+    const server = await Server.start(t);
+    let next = 0;
+    const worker = async () => {
+      while (next < many) await server.launch({ agent_id: 'demo', message: 'noop', title: `task ${next++}` }, { check: false });
+    };
+    await Promise.all(Array.from({ length: 32 }, worker));
+    const page = await (await browser.person(t, server)).login();
+    const requests = [];
+    page.on('request', (request) => request.url().includes('/api/tasks?') && requests.push(request.url()));
+    const list = page.getByTestId('task-list');
+    await until(async () => (await page.locator('[data-filter=all] span').innerText()).replace(/\D/g, '') === String(many), { what: 'all are counted' });
+    for (const part of [0.25, 0.75, 0.99, 0.5]) {
+      await list.evaluate((box, where) => box.scrollTo(0, box.scrollHeight * where), part);
+      await until(
+        async () => {
+          const rows = await page.locator('[data-task]').evaluateAll((all) => all.map((row) => Number(row.getAttribute('aria-rowindex'))));
+          return rows.length > 5 && Math.abs(Math.min(...rows) / many - part) < 0.05;
+        },
+        { what: `the rows at ${100 * part} % are there` },
+      );
+    }
+    assert.ok((await page.locator('[data-task]').count()) < 60, 'few rows are drawn');
+    assert.ok(requests.length < 40, `${requests.length} requests`);
+    const before = await page.locator('[data-task]').evaluateAll((all) => all.map((row) => row.dataset.task));
+    await server.ask('noop', { title: 'a new one' });
+    await page.getByRole('button', { name: '1 new task' }).waitFor();
+    const after = await page.locator('[data-task]').evaluateAll((all) => all.map((row) => row.dataset.task));
+    assert.equal(after.filter((id) => before.includes(id)).length, before.length, 'no row moved');
+    await page.getByRole('button', { name: '1 new task' }).click();
+    await page.getByRole('link', { name: 'a new one', exact: true }).waitFor();
+  });
+});
