@@ -36,6 +36,11 @@ find_package(Threads REQUIRED)
 find_library(SQLITE_STATIC libsqlite3.a REQUIRED)
 find_library(SSL_STATIC libssl.a REQUIRED)
 find_library(CRYPTO_STATIC libcrypto.a REQUIRED)
+find_library(MAGIC_STATIC libmagic.a REQUIRED)
+# What libmagic.a needs.
+find_library(ZLIB_STATIC libz.a REQUIRED)
+find_library(BZ2_STATIC libbz2.a REQUIRED)
+find_library(LZMA_STATIC liblzma.a REQUIRED)
 find_package(GTest REQUIRED)
 
 # errand_library(NAME SOURCES ... NEEDS ...): one folder of src/.

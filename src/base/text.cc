@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <cstdint>
+#include <cstring>
 
 namespace errand {
 namespace {
@@ -105,11 +106,54 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+bool contains_text(std::string_view text, std::string_view part) {
+  return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+}
+
 bool equal_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned char difference = 0;
   for (size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
   return difference == 0;
+}
+
+char32_t take_character(std::string_view& text) {
+  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  unsigned char lead = byte(0);
+  size_t length = lead < 0x80                   ? 1
+                  : lead >= 0xC2 && lead < 0xE0 ? 2
+                  : (lead & 0xF0) == 0xE0       ? 3
+                  : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                : 0;
+  char32_t value = length == 1 ? lead : length == 2 ? lead & 0x1F : length == 3 ? lead & 0x0F : lead & 0x07;
+  bool valid = length != 0 && text.size() >= length;
+  for (size_t i = 1; valid && i < length; ++i) {
+    valid = (byte(i) & 0xC0) == 0x80;
+    value = value << 6 | (byte(i) & 0x3F);
+  }
+  // Overlong forms, surrogates and what is past Unicode's end.
+  valid = valid && !(length == 3 && (value < 0x800 || (value >= 0xD800 && value < 0xE000))) &&
+          !(length == 4 && (value < 0x10000 || value > 0x10FFFF));
+  text.remove_prefix(valid ? length : 1);
+  return valid ? value : U'\uFFFD';
+}
+
+void append_character(std::string& out, char32_t c) {
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xC0 | c >> 6);
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    out += static_cast<char>(0xE0 | c >> 12);
+    out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  } else {
+    out += static_cast<char>(0xF0 | c >> 18);
+    out += static_cast<char>(0x80 | (c >> 12 & 0x3F));
+    out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  }
 }
 
 }  // namespace errand

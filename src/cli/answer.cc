@@ -1,7 +1,7 @@
 // errand answer: what tasks ask, and the answers.
 #include <fmt/format.h>
 
-#include "cli/escape_filter.h"
+#include "base/escape_filter.h"
 #include "cli/launch.h"
 #include "cli/resolve.h"
 #include "cli/short_id.h"

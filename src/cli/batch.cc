@@ -1,7 +1,7 @@
 // errand batch: the tasks that share a batch id, as one.
 #include <fmt/format.h>
 
-#include "cli/escape_filter.h"
+#include "base/escape_filter.h"
 #include "cli/resolve.h"
 #include "cli/task_text.h"
 #include "cli/verbs.h"

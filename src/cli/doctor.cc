@@ -12,10 +12,10 @@
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 
+#include "base/escape_filter.h"
 #include "base/json_out.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "cli/escape_filter.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "cli/wire.h"

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/escape_filter.h"
 #include "base/id.h"
-#include "cli/escape_filter.h"
 #include "cli/short_id.h"
 
 namespace errand::cli {

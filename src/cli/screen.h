@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/escape_filter.h"
 #include "base/result.h"
-#include "cli/escape_filter.h"
 #include "cli/exit_code.h"
 
 namespace errand::cli {

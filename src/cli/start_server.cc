@@ -19,9 +19,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/escape_filter.h"
 #include "base/text.h"
 #include "cli/connection.h"
-#include "cli/escape_filter.h"
 #include "cli/files.h"
 
 namespace errand::cli {

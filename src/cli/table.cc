@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cli/escape_filter.h"
+#include "base/escape_filter.h"
 #include "cli/width.h"
 
 namespace errand::cli {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/escape_filter.h"
 #include "base/text.h"
-#include "cli/escape_filter.h"
 #include "cli/width.h"
 
 namespace errand::cli {

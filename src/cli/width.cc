@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
+
 namespace errand::cli {
 
 namespace {
@@ -63,27 +65,6 @@ bool in(const Range (&ranges)[N], char32_t c) {
 constexpr std::string_view ellipsis = "…";
 
 }  // namespace
-
-char32_t take_character(std::string_view& text) {
-  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  unsigned char lead = byte(0);
-  size_t length = lead < 0x80                   ? 1
-                  : lead >= 0xC2 && lead < 0xE0 ? 2
-                  : (lead & 0xF0) == 0xE0       ? 3
-                  : lead >= 0xF0 && lead < 0xF5 ? 4
-                                                : 0;
-  char32_t value = length == 1 ? lead : length == 2 ? lead & 0x1F : length == 3 ? lead & 0x0F : lead & 0x07;
-  bool valid = length != 0 && text.size() >= length;
-  for (size_t i = 1; valid && i < length; ++i) {
-    valid = (byte(i) & 0xC0) == 0x80;
-    value = value << 6 | (byte(i) & 0x3F);
-  }
-  // Overlong forms, surrogates and what is past Unicode's end.
-  valid = valid && !(length == 3 && (value < 0x800 || (value >= 0xD800 && value < 0xE000))) &&
-          !(length == 4 && (value < 0x10000 || value > 0x10FFFF));
-  text.remove_prefix(valid ? length : 1);
-  return valid ? value : U'\uFFFD';
-}
 
 int width_of(char32_t c) {
   if (c < 0x20 || (c >= 0x7F && c < 0xA0)) return 0;

@@ -8,9 +8,6 @@
 
 namespace errand::cli {
 
-// Takes one character off the front of `text`, which must not be empty; U+FFFD (and one byte) where it is not UTF-8.
-char32_t take_character(std::string_view& text);
-
 // 0 for controls and combining marks, 2 for East Asian wide and emoji, else 1.
 int width_of(char32_t character);
 // Of text without escapes and controls (see one_line).

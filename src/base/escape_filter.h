@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace errand::cli {
+namespace errand {
 
 // A filter for one stream of text that comes in pieces; an escape sequence or a character may be cut anywhere.
 //  - SGR sequences (ESC [ digits and ; : m) pass where `colours` are kept; every other sequence (CSI, OSC, DCS, APC,
@@ -50,6 +50,4 @@ std::string without_escapes(std::string_view text, EscapeFilter::Colours colours
 // space.
 std::string one_line(std::string_view text);
 
-void append_character(std::string& out, char32_t character);
-
-}  // namespace errand::cli
+}  // namespace errand

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/escape_filter.h"
 #include "base/text.h"
-#include "cli/escape_filter.h"
 
-using errand::cli::EscapeFilter;
+using errand::EscapeFilter;
 
 static void check(std::string_view out) {
   if (!errand::is_utf8(out)) std::abort();
@@ -28,7 +28,7 @@ static void check(std::string_view out) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
-  std::string whole = errand::cli::without_escapes(text, EscapeFilter::Colours::keep);
+  std::string whole = errand::without_escapes(text, EscapeFilter::Colours::keep);
   check(whole);
   size_t cut = size ? data[0] % (size + 1) : 0;
   EscapeFilter filter(EscapeFilter::Colours::keep);
@@ -36,6 +36,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   pieces += filter.feed(text.substr(cut));
   pieces += filter.finish();
   if (pieces != whole) std::abort();
-  if (errand::cli::one_line(text).find_first_of("\n\t\x1b") != std::string::npos) std::abort();
+  if (errand::one_line(text).find_first_of("\n\t\x1b") != std::string::npos) std::abort();
   return 0;
 }

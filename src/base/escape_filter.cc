@@ -1,8 +1,8 @@
-#include "cli/escape_filter.h"
+#include "base/escape_filter.h"
 
-#include "cli/width.h"
+#include "base/text.h"
 
-namespace errand::cli {
+namespace errand {
 
 namespace {
 
@@ -27,24 +27,6 @@ bool is_direction(char32_t c) {
 }
 
 }  // namespace
-
-void append_character(std::string& out, char32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += static_cast<char>(0xC0 | c >> 6);
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else if (c < 0x10000) {
-    out += static_cast<char>(0xE0 | c >> 12);
-    out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else {
-    out += static_cast<char>(0xF0 | c >> 18);
-    out += static_cast<char>(0x80 | (c >> 12 & 0x3F));
-    out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  }
-}
 
 void EscapeFilter::feed(std::string_view piece, std::string& out) {
   std::string joined;
@@ -196,4 +178,4 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
-}  // namespace errand::cli
+}  // namespace errand

@@ -1,11 +1,11 @@
 // Terminal safety: what a task prints cannot do anything to the terminal but colour text.
-#include "cli/escape_filter.h"
+#include "base/escape_filter.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-namespace errand::cli {
+namespace errand {
 namespace {
 
 using Colours = EscapeFilter::Colours;
@@ -113,4 +113,4 @@ TEST(OneLine, HasNoControlsNoOverridesAndSingleBlanks) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand

@@ -1,0 +1,39 @@
+// Patterns for paths, such as `dist/**/*.js`: `*` and `?` stand for parts of one name, `[a-z]` and `[!a-z]` for one
+// character, `**` for any number of folders. A name that begins with a dot is meant only by a pattern whose own part
+// does: `**` does not wander into .git. A slash at the end means all that is below.
+//
+// A pattern is followed down a tree name by name, so that a walk never goes where nothing can match.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace errand::files {
+
+class Glob {
+ public:
+  // invalid_argument where it is absolute, has "..", is empty or has more than 60 parts.
+  static Result<Glob> parse(std::string_view pattern);
+
+  // Where in the pattern a path may be: one bit a part.
+  using States = uint64_t;
+  States start() const { return skip(1); }
+  States step(States states, std::string_view name) const;
+  bool accepts(States states) const { return (states >> parts_.size() & 1) != 0; }
+  // Can anything below still match?
+  bool hopeful(States states) const { return (states & ~(1ULL << parts_.size())) != 0; }
+
+  bool matches(std::string_view path) const;
+
+ private:
+  // `**` may stand for no folder at all.
+  States skip(States states) const;
+
+  std::vector<std::string> parts_;
+};
+
+}  // namespace errand::files
