@@ -43,6 +43,7 @@ namespace errand {
 namespace {
 
 constexpr int reader_threads = 2;
+constexpr int background_threads = 2;  // For copying and removing files, which nobody's request waits behind.
 
 std::map<std::string, std::string> environment_map() {
   std::map<std::string, std::string> out;
@@ -193,11 +194,13 @@ class Application {
     supervisor_ = std::move(*supervisor);
 
     engine_settings_ = engine_settings(settings_);
-    command_ = command::make_command_driver({.data_dir = data_dir_,
-                                             .environment = environment_list(),
-                                             .default_timeout_ms = engine_settings_.command_timeout_ms,
-                                             .output_limit = engine_settings_.output_limit},
-                                            {*supervisor_, timers_, readers_});
+    command_ = command::make_command_driver(
+        {.data_dir = data_dir_,
+         .environment = environment_list(),
+         .default_timeout_ms = engine_settings_.command_timeout_ms,
+         .output_limit = engine_settings_.output_limit,
+         .artifacts = {.bytes = settings_.artifacts_max_bytes, .files = settings_.artifacts_max_files}},
+        {*supervisor_, timers_, background_, loop_.get()});
     demo_ = fake::make_demo_driver(timers_);
     const std::map<std::string, Driver*> drivers = {{"command", command_.get()}, {"demo", demo_.get()}};
     engine_ = make_engine({.store = *store_,
@@ -239,6 +242,7 @@ class Application {
       unlink((data_dir_ + "/errand.sock").c_str());
     }
     readers_.stop();
+    background_.stop();
     return exit_code_;
   }
 
@@ -319,6 +323,7 @@ class Application {
   std::unique_ptr<net::Timer> engine_timer_ = loop_->timer(), driver_timer_ = loop_->timer(), give_up_ = loop_->timer();
   net::Heartbeats heartbeats_{*loop_};
   ThreadPool readers_{reader_threads};
+  ThreadPool background_{background_threads};
   TimerQueue timers_{clock_};
   std::unique_ptr<Store> store_;
   std::unique_ptr<net::Auth> auth_;

@@ -161,6 +161,13 @@ Millis read_block(Params& params, Millis usual_ms) {
   return block ? given.value_or(usual_ms) : 0;
 }
 
+void read_ansi(Params& params, bool& strip) {
+  const auto value = params.get("ansi");
+  if (!value) return;
+  strip = *value == "strip";
+  if (*value != "strip" && *value != "keep") params.refuse("ansi", "must be strip or keep", "invalid_parameter");
+}
+
 void read_position(Params& params, std::string_view last_event_id, StreamQuery& into) {
   params.integer("after", into.after, 0, number_max);
   if (last_event_id.empty()) return;
@@ -261,8 +268,29 @@ Result<LogQuery> parse_log(const Query& query) {
       params.refuse("format", "must be text or jsonl", "invalid_parameter");
     }
   }
+  if (const auto value = params.get("stream")) {
+    log.stream = *value;
+    if (*value != "stdout" && *value != "stderr")
+      params.refuse("stream", "must be stdout or stderr", "invalid_parameter");
+  }
+  read_ansi(params, log.strip);
   params.flag("follow", log.follow);
   return params.done(std::move(log));
+}
+
+Result<ArtifactQuery> parse_artifact(const Query& query) {
+  Params params(query);
+  ArtifactQuery artifact;
+  params.flag("preview", artifact.preview);
+  params.integer("offset", artifact.offset, -number_max, number_max);
+  params.integer("limit", artifact.limit, 1, number_max);
+  params.integer("tail", artifact.tail, 0, LogQuery::tail_max);
+  params.text("grep", artifact.grep);
+  params.integer("context", artifact.context, 0, 50);
+  read_ansi(params, artifact.strip);
+  if (!artifact.preview && (artifact.tail || !artifact.grep.empty() || artifact.context > 0))
+    params.refuse("preview", "must be true where tail, grep or context are given", "invalid_parameter");
+  return params.done(std::move(artifact));
 }
 
 Result<NoticesQuery> parse_notices(const Query& query) {

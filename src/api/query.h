@@ -57,14 +57,16 @@ Result<EventsQuery> parse_events(const Query& query);
 // GET .../log
 struct LogQuery {
   enum class Format : uint8_t { text, jsonl };
-  std::optional<int> attempt;  // Absent: the last.
-  std::optional<int> run;      // A start of work, exactly: a restart after a hang is a run of its own.
-  int64_t offset = 0;          // In the child's bytes; negative counts from the end.
-  int64_t limit = log_limit_default;
-  std::optional<int> tail;  // The last so many lines.
-  std::string grep;         // Only lines that contain it.
-  Time since;               // Only what was printed from then on.
+  std::optional<int> attempt;         // Absent: the last.
+  std::optional<int> run;             // A start of work, exactly: a restart after a hang is a run of its own.
+  int64_t offset = 0;                 // In the child's bytes; negative counts from the end.
+  int64_t limit = log_limit_default;  // Bytes that are read; with grep, stream or since bytes that are given.
+  std::optional<int> tail;            // The last so many lines.
+  std::string grep;                   // Only lines that contain it.
+  Time since;                         // Only what was printed from then on.
+  std::string stream;                 // Only this one: stdout or stderr.
   Format format = Format::text;
+  bool strip = false;  // Without terminal escapes.
   bool follow = false;
 
   static constexpr int64_t log_limit_default = 1 << 20;
@@ -72,6 +74,17 @@ struct LogQuery {
   static constexpr int tail_max = 100'000;
 };
 Result<LogQuery> parse_log(const Query& query);
+
+// GET .../artifacts/{name}: the bytes, or a part of them; with `preview` as text in JSON, as files/look.h gives it.
+struct ArtifactQuery {
+  bool preview = false;
+  std::optional<int64_t> offset, limit;
+  std::optional<int> tail;
+  std::string grep;
+  int context = 0;
+  bool strip = true;
+};
+Result<ArtifactQuery> parse_artifact(const Query& query);
 
 // GET /api/sessions/{id}/notices?after=&block=&timeout_s=&limit=
 struct NoticesQuery {

@@ -82,9 +82,20 @@ struct LogsArgs {
   bool follow = false;
   std::optional<int> tail;
   std::optional<int> attempt;
+  std::optional<int> run;
   std::string grep;
+  std::string since;  // A time, or how long ago.
+  bool only_out = false, only_err = false;
   bool raw = false;
   bool timestamps = false;
+};
+
+struct ArtifactsArgs {
+  std::string id;
+  std::string name;  // Empty: list them.
+  std::string out;   // Where it goes; empty: standard output.
+  bool preview = false;
+  bool gather = false;
 };
 
 struct SendArgs {
@@ -158,8 +169,8 @@ struct OpenArgs {
 struct DoctorArgs {};
 struct VersionArgs {};
 
-using VerbArgs = std::variant<RunArgs, AskArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs, SendArgs, ResumeArgs,
-                              AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs, ToolArgs,
-                              ToolsArgs, OpenArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
+using VerbArgs = std::variant<RunArgs, AskArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs, ArtifactsArgs, SendArgs,
+                              ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs,
+                              ToolArgs, ToolsArgs, OpenArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

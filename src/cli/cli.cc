@@ -23,6 +23,7 @@ struct Dispatch {
   int operator()(const ShowArgs& args) { return show(context, args); }
   int operator()(const OutputArgs& args) { return output(context, args); }
   int operator()(const LogsArgs& args) { return logs(context, args); }
+  int operator()(const ArtifactsArgs& args) { return artifacts(context, args); }
   int operator()(const SendArgs& args) { return send(context, args); }
   int operator()(const ResumeArgs& args) { return resume(context, args); }
   int operator()(const AnswerArgs& args) { return answer(context, args); }

@@ -1,9 +1,11 @@
 // errand logs: what a command printed, or an agent's conversation.
 #include <charconv>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/duration.h"
 #include "cli/interrupt.h"
 #include "cli/resolve.h"
 #include "cli/stay.h"
@@ -19,8 +21,25 @@ int64_t number(std::string_view text) {
   return value;
 }
 
+// A point in time, or how long ago.
+Result<Time> since_of(const LogsArgs& args) {
+  if (args.since.empty()) return Time{};
+  if (const Result<Time> time = parse_time(args.since)) return time;
+  if (const Result<Millis> span = parse_duration(args.since)) return wall_now() - *span;
+  return fail(
+      Code::invalid_argument,
+      fmt::format("\"{}\" is no time: write 5m for the last five minutes, or 2026-11-15T09:52:03Z.", args.since));
+}
+
 PrintOptions print_options(const LogsArgs& args) {
-  return {.raw = args.raw, .timestamps = args.timestamps, .grep = args.grep, .tail = args.tail, .split = false};
+  return {.raw = args.raw,
+          .timestamps = args.timestamps,
+          .grep = args.grep,
+          .tail = args.tail,
+          .split = false,
+          .only_out = args.only_out,
+          .only_err = args.only_err,
+          .since = since_of(args).value_or(Time{})};
 }
 
 // A line of the log in its JSON form: {"stream","offset","at","text"}.
@@ -39,10 +58,14 @@ int print_log(Context& context, const std::string& id, const LogsArgs& args) {
   PrintOptions options = print_options(args);
   options.grep.clear();
   options.tail.reset();
-  Printer printer(screen, options);
+  options.only_out = options.only_err = false;
   Query query;
   query.add("grep", args.grep).add("format", lines ? "jsonl" : "");
   if (args.attempt) query.add("attempt", std::to_string(*args.attempt));
+  if (args.run) query.add("run", std::to_string(*args.run));
+  if (options.since) query.add("since", format_time(std::exchange(options.since, {})));
+  query.add("stream", args.only_out ? "stdout" : args.only_err ? "stderr" : "");
+  Printer printer(screen, options);
   int64_t offset = 0;
   for (bool more = true; more;) {
     Query page = query;
@@ -116,6 +139,7 @@ int follow_log(Context& context, const TaskInfo& task, const LogsArgs& args) {
 }  // namespace
 
 int logs(Context& context, const LogsArgs& args) {
+  if (const Result<Time> since = since_of(args); !since) return context.screen.fail(since.error());
   Result<std::string> id = resolve_task(context, args.id);
   if (!id) return context.screen.fail(id.error());
   Result<TaskInfo> task = get_task(context, *id);

@@ -156,9 +156,26 @@ Made logs_setup(CLI::App& app, Globals&) {
   app.add_flag("-f,--follow", args->follow, "Go on as it is written, until the task is at rest");
   app.add_option("-n,--tail", args->tail, "Only the last lines")->type_name("LINES")->check(CLI::Range(0, 100'000));
   app.add_option("--grep", args->grep, "Only lines that contain this")->type_name("TEXT");
-  app.add_option("--attempt", args->attempt, "Of an earlier attempt")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--since", args->since, "Only what was printed since: 5m (ago), or 2026-11-15T09:52:03Z")
+      ->type_name("TIME");
+  auto* out = app.add_flag("--stdout", args->only_out, "Only standard output");
+  app.add_flag("--stderr", args->only_err, "Only standard error")->excludes(out);
+  auto* attempt = app.add_option("--attempt", args->attempt, "Of an earlier attempt")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--run", args->run, "Of one start of work exactly, such as before a restart after a hang")
+      ->check(CLI::Range(1, 1'000'000))
+      ->excludes(attempt);
   app.add_flag("--raw", args->raw, "As it was written, also to a terminal");
   app.add_flag("--timestamps", args->timestamps, "Each line with its time");
+  return [args] { return *args; };
+}
+
+Made artifacts_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<ArtifactsArgs>();
+  app.add_option("id", args->id, "The task")->required();
+  app.add_option("name", args->name, "One of them, by its name or id: prints it, to a terminal as a preview");
+  auto* out = app.add_option("-o,--output", args->out, "Save it there")->type_name("FILE");
+  app.add_flag("--preview", args->preview, "The beginning of it as text")->excludes(out);
+  app.add_flag("--gather", args->gather, "Gather them now: what the patterns name is copied as it is at this moment");
   return [args] { return *args; };
 }
 
@@ -312,6 +329,8 @@ constexpr Verb verbs[] = {
     {"show", look, "Show everything about a task", "errand show 01jcq5x7k2", show_setup},
     {"output", look, "Print a task's result", "errand output --wait 01jcq5x7k2", output_setup},
     {"logs", look, "Print a task's log or conversation", "errand logs -f --tail 20 01jcq5x7k2", logs_setup},
+    {"artifacts", look, "List the files that a task left, or get one",
+     "errand artifacts 01jcq5x7k2 report.html -o report.html", artifacts_setup},
     {"send", talk, "Send a message to a task", "errand send 01jcq5x7k2 \"Look at the tests first\"", send_setup},
     {"resume", talk, "Go on with a completed task", "errand resume 01jcq5x7k2 \"Now write the fix\" --wait",
      resume_setup},

@@ -23,6 +23,9 @@ std::string_view Printer::style_of(Span::What what) const {
 }
 
 void Printer::print(const Span& span, Time at) {
+  if ((options_.only_out && span.what == Span::What::error_output) ||
+      (options_.only_err && span.what == Span::What::output) || (at && at < options_.since))
+    return;
   if (!by_line()) return write(span.what, span.text);
   std::string_view rest = span.text;
   for (size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {

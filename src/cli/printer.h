@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/escape_filter.h"
+#include "base/escape_filter.h"
 #include "cli/progress_line.h"
 #include "cli/screen.h"
 #include "cli/transcript.h"
@@ -15,11 +15,13 @@
 namespace errand::cli {
 
 struct PrintOptions {
-  bool raw = false;         // No filter, no colours of ours.
-  bool timestamps = false;  // Each line begins with its time.
-  std::string grep;         // Only lines that contain it.
-  std::optional<int> tail;  // Until caught_up(): keeps back all but the last lines.
-  bool split = false;       // A command's standard error goes to ours.
+  bool raw = false;                         // No filter, no colours of ours.
+  bool timestamps = false;                  // Each line begins with its time.
+  std::string grep;                         // Only lines that contain it.
+  std::optional<int> tail;                  // Until caught_up(): keeps back all but the last lines.
+  bool split = false;                       // A command's standard error goes to ours.
+  bool only_out = false, only_err = false;  // Of a command: one of its streams.
+  Time since;                               // Nothing from before.
 };
 
 class Printer {

@@ -39,6 +39,8 @@ const Setting all_settings[] = {
     {"max_restarts", &Settings::max_restarts, 1, 100},
     {"retention_s", &Settings::retention_s, 0, 100 * year_s},
     {"output_limit_bytes", &Settings::output_limit_bytes, 4'096, 1LL << 40},
+    {"artifacts_max_bytes", &Settings::artifacts_max_bytes, 0, 1LL << 40},
+    {"artifacts_max_files", &Settings::artifacts_max_files, 0, 100'000},
     {"behind_proxy", &Settings::behind_proxy},
     {"tls_cert", &Settings::tls_cert},
     {"tls_key", &Settings::tls_key},

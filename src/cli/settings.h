@@ -24,6 +24,8 @@ struct Settings {
   int64_t max_restarts = 3;
   int64_t retention_s = 0;
   int64_t output_limit_bytes = 64LL << 20;
+  int64_t artifacts_max_bytes = 256LL << 20;
+  int64_t artifacts_max_files = 1'000;
   bool behind_proxy = false;
   std::string tls_cert;
   std::string tls_key;

@@ -1,9 +1,10 @@
 // errand show: everything about a task.
 #include <fmt/format.h>
 
+#include "base/escape_filter.h"
 #include "base/text.h"
+#include "cli/artifact_info.h"
 #include "cli/duration.h"
-#include "cli/escape_filter.h"
 #include "cli/progress_line.h"
 #include "cli/resolve.h"
 #include "cli/task_text.h"
@@ -45,12 +46,6 @@ class Sheet {
   std::string out_;
 };
 
-std::string size_text(int64_t bytes) {
-  if (bytes < 10'000) return fmt::format("{} B", bytes);
-  if (bytes < 10'000'000) return fmt::format("{} kB", bytes / 1'000);
-  return fmt::format("{} MB", bytes / 1'000'000);
-}
-
 void progress_rows(Sheet& sheet, const TaskInfo& task) {
   const ProgressInfo& progress = task.progress;
   if (progress.input_tokens + progress.output_tokens > 0)
@@ -67,6 +62,16 @@ void progress_rows(Sheet& sheet, const TaskInfo& task) {
   std::string tools;
   for (const ToolInfo& tool : progress.recent_tools) tools += tool_text(tool) + "\n";
   sheet.block(fmt::format("Tools ({} calls, the last ones)", progress.tool_calls), tools, "");
+}
+
+// The logs are not worth a line: every task has them.
+std::string artifact_lines(Context& context, const std::string& id) {
+  std::string lines;
+  const Result<std::string> body = context.client.get(task_path(id, "/artifacts"));
+  for (const ArtifactInfo& file : parse_artifacts(body.value_or("")))
+    if (file.source != "log")
+      lines += fmt::format("{}  {}  {}\n", one_line(file.name), size_text(file.size), one_line(file.media_type));
+  return lines;
 }
 
 }  // namespace
@@ -122,6 +127,8 @@ int show(Context& context, const ShowArgs& args) {
   if (!task->error_code.empty())
     sheet.block("Error (" + task->error_code + ")", task->error_message + "\n" + task->error_details,
                 "--json has the whole of it");
+  if (task->kind == "command")
+    sheet.block("Artifacts", artifact_lines(context, *id), fmt::format("errand artifacts {} lists them all", task->id));
   if (task->result) sheet.block("Result", *task->result, fmt::format("errand output {} has the whole of it", task->id));
   screen.out(sheet.text());
   return code(Exit::ok);

@@ -12,6 +12,7 @@ int list(Context& context, const ListArgs& args);
 int show(Context& context, const ShowArgs& args);
 int output(Context& context, const OutputArgs& args);
 int logs(Context& context, const LogsArgs& args);
+int artifacts(Context& context, const ArtifactsArgs& args);
 int send(Context& context, const SendArgs& args);
 int resume(Context& context, const ResumeArgs& args);
 int answer(Context& context, const AnswerArgs& args);

@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "files/beneath.h"
 #include "store/store.h"
+#include "task/artifact.h"
 #include "task/message.h"
 #include "task/task.h"
 
@@ -121,6 +123,7 @@ struct Outcome {
   std::optional<TaskError> error;
   std::optional<int> exit_code;
   std::optional<int> signal;
+  std::optional<ArtifactSummary> artifacts = std::nullopt;  // Gathered and on disk before the end is told.
 };
 
 // Where a turn's reports go. Reports of one call are stored in one commit, together with the checkpoint, before any of
@@ -196,8 +199,24 @@ class Driver {
   virtual Result<LogRead> read_log(const TaskId& /*task*/, int /*run*/, int64_t /*offset*/, int64_t /*limit*/) const {
     return fail(Code::not_found, "This kind of task keeps no log.");
   }
-  // The runs that have left a log, oldest first. Any thread; blocking.
-  virtual std::vector<int> log_runs(const TaskId& /*task*/) const { return {}; }
+  // Those of the runs up to `last_run` that have left a log, oldest first. Any thread; blocking.
+  virtual std::vector<int> log_runs(const TaskId& /*task*/, int /*last_run*/) const { return {}; }
+
+  // What the task has left beside its logs (R9.4): as it was gathered, and of a task at work as it is now. Any thread;
+  // blocking.
+  virtual Result<ArtifactList> artifacts(const Task& /*task*/) const { return ArtifactList{}; }
+  // Gathers anew: what the launch's patterns name is copied, so that it stays. `done` is called later, on the engine's
+  // thread.
+  using Gathered = std::move_only_function<void(Result<ArtifactList>)>;
+  virtual void gather(std::shared_ptr<const Task> /*task*/, Gathered done) { done(ArtifactList{}); }
+  // One of them, by its id or its name; not_found, reason `no_artifact`, where there is none. Any thread; blocking.
+  struct OpenArtifact {
+    Artifact info;
+    files::File file;
+  };
+  virtual Result<OpenArtifact> open_artifact(const Task& /*task*/, std::string_view /*id_or_name*/) const {
+    return fail(Code::not_found, "This task has no such artifact.", "no_artifact");
+  }
 };
 
 }  // namespace errand

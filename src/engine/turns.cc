@@ -202,7 +202,8 @@ void EngineImpl::turn_ended(TurnSink& sink, Outcome outcome) {
                          .result = std::move(outcome.result),
                          .error = std::move(outcome.error),
                          .exit_code = outcome.exit_code,
-                         .signal = outcome.signal};
+                         .signal = outcome.signal,
+                         .artifacts = std::move(outcome.artifacts)};
   switch (outcome.kind) {
     case Outcome::Kind::completed:
       ended.outcome = input::TurnEnded::Outcome::completed;

@@ -155,6 +155,7 @@ void after_run(Move& move, const input::TurnEnded& input) {
   move.processes_gone();
   if (input.exit_code) t.exit_code = input.exit_code;
   if (input.signal) t.signal = input.signal;
+  if (input.artifacts) t.progress.artifacts = *input.artifacts;
   if (!at_work(t.state)) {
     t.stopping = false;
     t.phase = TurnPhase::ended;
@@ -302,6 +303,9 @@ Result<Step> on(const Task& task, const input::Retry& input, Time now) {
   if (input.message) t.waiting.push_back({*input.message, When::steer, false});
   move.queue_turn(TaskState::pending);
   t.attempt += 1;
+  std::vector<int>& ends = t.progress.attempt_ends;
+  ends.push_back(t.run);
+  if (ends.size() > attempt_ends_max) ends.erase(ends.begin());
   t.result.reset();
   t.exit_code.reset();
   t.signal.reset();

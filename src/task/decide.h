@@ -76,6 +76,7 @@ struct TurnEnded {
   std::optional<TaskError> error;  // With failed.
   std::optional<int> exit_code;
   std::optional<int> signal;
+  std::optional<ArtifactSummary> artifacts = std::nullopt;
 };
 struct Cancel {
   std::string by;  // "user", "parent", "session_ended", ...: the reason becomes cancelled_by_<by>.

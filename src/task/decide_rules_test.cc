@@ -169,12 +169,40 @@ TEST(R1_9, RetryIsANewAttemptOnTheSameId) {
   EXPECT_FALSE(again.after.started_at);
   EXPECT_EQ(messages_to_give(again.after, false), (std::vector{MessageId("msg_1"), MessageId("msg_2")}));
   EXPECT_EQ(after(again.after, input::Start{}).run, 2);
+  EXPECT_EQ(runs_of(again.after, 1), (RunRange{1, 1}));
 }
 
 TEST(R1_9, OnlyFailedAndCancelledCanBeRetried) {
   for (const Task& task : {made(), running(), completed()})
     EXPECT_EQ(refusal(task, input::Retry{}).code, Code::conflict) << describe(task);
   EXPECT_EQ(after(after(made(), input::Cancel{"user"}), input::Retry{}).state, TaskState::pending);
+}
+
+// A restart after a hang is a run of the same attempt.
+TEST(R1_9, AnAttemptKnowsItsRuns) {
+  Task task;
+  task.attempt = 1;
+  EXPECT_EQ(runs_of(task, 1), std::nullopt);  // Nothing was begun.
+  task.run = 2;                               // Restarted once.
+  EXPECT_EQ(runs_of(task, 1), (RunRange{1, 2}));
+  EXPECT_EQ(runs_of(task, 2), std::nullopt);
+  task.attempt = 2;  // Retried, and waits.
+  task.progress.attempt_ends = {2};
+  EXPECT_EQ(runs_of(task, 1), (RunRange{1, 2}));
+  EXPECT_EQ(runs_of(task, 2), std::nullopt);
+  task.run = 3;
+  EXPECT_EQ(runs_of(task, 2), (RunRange{3, 3}));
+  task.attempt = 4;  // The third was cancelled before it began.
+  task.progress.attempt_ends = {2, 3, 3};
+  task.run = 5;
+  EXPECT_EQ(runs_of(task, 1), (RunRange{1, 2}));
+  EXPECT_EQ(runs_of(task, 2), (RunRange{3, 3}));
+  EXPECT_EQ(runs_of(task, 3), std::nullopt);
+  EXPECT_EQ(runs_of(task, 4), (RunRange{4, 5}));
+  EXPECT_EQ(runs_of(task, 0), std::nullopt);
+  task.progress.attempt_ends = {3};  // Too many attempts: the oldest are not known any more.
+  EXPECT_EQ(runs_of(task, 2), std::nullopt);
+  EXPECT_EQ(runs_of(task, 4), (RunRange{4, 5}));
 }
 
 // The next attempt must not run beside what is left of the last one.

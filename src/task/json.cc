@@ -205,6 +205,16 @@ void write_task_brief(JsonOut& out, const Task& task, Time now) {
   out.end();
 }
 
+void write_artifact(JsonOut& out, const Artifact& artifact) {
+  const bool log = artifact.source == ArtifactSource::log;
+  out.object().field("id", artifact.id).field("name", artifact.name);
+  out.field("kind", log ? "log" : "file").field("source", name(artifact.source));
+  if (log) out.field("run", artifact.run);
+  out.field("size", artifact.size).field("media_type", artifact.media_type);
+  out.text_or_null("sha256", artifact.sha256);
+  out.field("modified_at", artifact.modified).end();
+}
+
 void write_progress(JsonOut& out, const Progress& progress, Time now) {
   out.object().field("tool_calls", progress.tool_calls);
   out.key("recent_tools").array();

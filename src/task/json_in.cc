@@ -1,5 +1,7 @@
 #include "task/json_in.h"
 
+#include <climits>
+
 #include <boost/json.hpp>
 
 #include "base/json_out.h"
@@ -159,6 +161,52 @@ class Sparse {
  private:
   JsonOut& out_;
 };
+
+void encode_artifacts(JsonOut& out, const ArtifactSummary& artifacts) {
+  if (artifacts == ArtifactSummary{}) return;
+  out.key("artifacts").object();
+  Sparse fields(out);
+  fields.field("count", artifacts.count);
+  fields.field("bytes", artifacts.bytes);
+  fields.field("left_out", artifacts.left_out);
+  out.key("first").array();
+  for (const Artifact& file : artifacts.first) {
+    out.object();
+    Sparse inner(out);
+    inner.field("id", file.id);
+    inner.field("name", file.name);
+    inner.name_of("source", file.source);
+    inner.field("run", file.run);
+    inner.field("size", file.size);
+    inner.field("media_type", file.media_type);
+    inner.field("sha256", file.sha256);
+    inner.time("modified", file.modified);
+    out.end();
+  }
+  out.end().end();
+}
+
+void decode_artifacts(Fields& outer, ArtifactSummary& artifacts) {
+  outer.inner("artifacts", [&](Fields& fields) {
+    fields.integer("count", artifacts.count);
+    fields.integer("bytes", artifacts.bytes);
+    fields.integer("left_out", artifacts.left_out);
+    fields.each("first", [&](const json::value& element) {
+      Artifact& file = artifacts.first.emplace_back();
+      file.source = ArtifactSource{};
+      Fields inner(element);
+      inner.text("id", file.id);
+      inner.text("name", file.name);
+      inner.name_of("source", file.source, parse_artifact_source);
+      inner.integer("run", file.run);
+      inner.integer("size", file.size);
+      inner.text("media_type", file.media_type);
+      inner.text("sha256", file.sha256);
+      inner.time("modified", file.modified);
+      if (!inner.ok()) fields.fail();
+    });
+  });
+}
 
 void encode_limits(JsonOut& out, const Limits& limits) {
   if (limits == Limits{}) return;
@@ -365,6 +413,12 @@ std::string encode_progress(const Progress& progress) {
   fields.field("cpu_s", progress.cpu_s);
   fields.field("memory_bytes", progress.memory_bytes);
   fields.time("last_update", progress.last_update);
+  if (!progress.attempt_ends.empty()) {
+    out.key("attempt_ends").array();
+    for (const int run : progress.attempt_ends) out.value(run);
+    out.end();
+  }
+  encode_artifacts(out, progress.artifacts);
   out.end();
   return text;
 }
@@ -392,6 +446,12 @@ Result<Progress> decode_progress(std::string_view text) {
   fields.number("cpu_s", progress.cpu_s);
   fields.integer("memory_bytes", progress.memory_bytes);
   fields.time("last_update", progress.last_update);
+  fields.each("attempt_ends", [&](const json::value& element) {
+    const auto* run = element.if_int64();
+    if (run == nullptr || *run < 0 || *run > INT_MAX) return fields.fail();
+    progress.attempt_ends.push_back(static_cast<int>(*run));
+  });
+  decode_artifacts(fields, progress.artifacts);
   if (!fields.ok()) return damaged("progress");
   return progress;
 }

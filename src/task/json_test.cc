@@ -67,6 +67,16 @@ Progress full_progress() {
   progress.cpu_s = 1.25;
   progress.memory_bytes = 5;
   progress.last_update = noon;
+  progress.attempt_ends = {0, 2, 3};
+  progress.artifacts = {.count = 30, .bytes = 99, .left_out = 2, .first = {Artifact{}, Artifact{}}};
+  progress.artifacts.first[0] = {.id = "a1",
+                                 .name = "dist/a \"b\".js",
+                                 .source = ArtifactSource::glob,
+                                 .run = 0,
+                                 .size = 1LL << 40,
+                                 .media_type = "text/plain",
+                                 .sha256 = "00ff",
+                                 .modified = noon};
   return progress;
 }
 

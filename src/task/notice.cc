@@ -1,15 +1,19 @@
 #include "task/notice.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
+#include "base/escape_filter.h"
 #include "base/json_out.h"
 #include "base/text.h"
+#include "task/json.h"
 
 namespace errand {
 namespace {
 
 constexpr size_t summary_characters_max = 300;
+constexpr size_t data_characters_max = 2'000;  // Of the last lines, in a notice's data.
 
 bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 
@@ -51,39 +55,88 @@ std::optional<Millis> duration_of(const Task& task, Time now) {
   return std::max<Millis>(0, end - task.started_at);
 }
 
-std::string one_line(std::string_view text) {
-  const std::string_view line = trim(first_line(trim(text)));
+// One line for people: no escapes, no newlines, not too long.
+std::string short_line(std::string_view text) {
+  const std::string line = one_line(text);
   const std::string_view head = first_characters(line, summary_characters_max);
   return std::string(head) + (head.size() < line.size() ? "…" : "");
 }
 
-std::string last_line(std::string_view text) {
+std::string first_words(std::string_view text) { return short_line(first_line(trim(text))); }
+
+std::string last_words(std::string_view text) {
   const std::string_view all = trim(text);
   const size_t at = all.rfind('\n');
-  return one_line(at == std::string_view::npos ? all : all.substr(at + 1));
+  return short_line(at == std::string_view::npos ? all : all.substr(at + 1));
+}
+
+std::string signal_text(int signal) {
+  const char* const abbreviation = ::sigabbrev_np(signal);
+  return std::to_string(signal) + (abbreviation ? " (SIG" + std::string(abbreviation) + ")" : "");
 }
 
 std::string how_it_ended(const Task& task) {
-  if (task.signal) return "ended by signal " + std::to_string(*task.signal);
+  if (task.signal) return "ended by signal " + signal_text(*task.signal);
   if (task.exit_code) return "exit code " + std::to_string(*task.exit_code);
   return {};
 }
 
-// One line: what was done, or what went wrong.
-std::string summary_of(const Task& task) {
+// One line: what was done, or what went wrong. `result` is as it is shown.
+std::string summary_of(const Task& task, std::string_view result) {
   const std::string ending = how_it_ended(task);
   std::string words;
   if (task.state == TaskState::failed && task.error) {
-    words = one_line(task.error->message) + " (" + task.error->code + ")";
+    words = first_words(task.error->message) + " (" + task.error->code + ")";
   } else if (task.state == TaskState::cancelled) {
     words = "Ended before it was done: " + task.reason + ".";
-  } else if (task.result && !trim(*task.result).empty()) {
+  } else if (!trim(result).empty()) {
     // A command says at its end what came of it; an agent begins with it.
-    words = task.launch.kind == TaskKind::command ? last_line(*task.result) : one_line(*task.result);
+    words = task.launch.kind == TaskKind::command ? last_words(result) : first_words(result);
   } else {
     words = "No output.";
   }
   return ending.empty() ? words : words + " [" + ending + "]";
+}
+
+std::string size_text(int64_t bytes) {
+  const auto tenths = [](int64_t value, int64_t unit) {
+    return std::to_string(value / unit) + "." + std::to_string(value % unit * 10 / unit);
+  };
+  if (bytes < 1'000) return std::to_string(bytes) + " B";
+  if (bytes < 1'000'000) return tenths(bytes, 1'000) + " kB";
+  if (bytes < 1'000'000'000) return tenths(bytes, 1'000'000) + " MB";
+  return tenths(bytes, 1'000'000'000) + " GB";
+}
+
+std::string artifacts_text(const Task& task) {
+  const ArtifactSummary& artifacts = task.progress.artifacts;
+  if (artifacts.count == 0 && artifacts.left_out == 0) return {};
+  std::string text = "\n- Artifacts: " + std::to_string(artifacts.count) +
+                     (artifacts.count == 1 ? " file, " : " files, ") + size_text(artifacts.bytes) + " (/api/tasks/" +
+                     task.id.value + "/artifacts)";
+  for (const Artifact& file : artifacts.first)
+    text += "\n  - " + short_line(file.name) + " (" + size_text(file.size) + ", " + short_line(file.media_type) + ")";
+  const auto shown = std::ssize(artifacts.first);
+  if (artifacts.count > shown) text += "\n  - and " + std::to_string(artifacts.count - shown) + " more";
+  if (artifacts.left_out > 0) text += "\n  - " + std::to_string(artifacts.left_out) + " left out; the list says why";
+  return text;
+}
+
+// Past its limit a command's output has lost its middle (R9.3).
+bool output_cut(const Task& task) {
+  const int64_t limit = task.launch.limits.output_bytes;
+  return limit > 0 && task.progress.output_bytes > limit;
+}
+
+// What stands above a command's last lines where they are not all that it printed.
+std::string about_output(const Task& task, size_t kept) {
+  const Progress& progress = task.progress;
+  if (task.launch.kind != TaskKind::command || progress.output_bytes <= static_cast<int64_t>(kept)) return {};
+  std::string text =
+      "[The last of " + std::to_string(progress.output_lines) + " lines, " + size_text(progress.output_bytes);
+  if (output_cut(task))
+    text += "; the log keeps the first and the last " + size_text(task.launch.limits.output_bytes) + " of them";
+  return text + ". Read on with GET /api/tasks/" + task.id.value + "/log, or with look_at.]\n";
 }
 
 std::string where_to_read(const Task& task, std::string_view output_path) {
@@ -145,25 +198,43 @@ Notice turn_notice(const Task& task, NoticeId id, std::string_view output_path, 
   Notice notice = notice_for(task, std::move(id), NoticeKind::turn_ended, now);
   const Verdict verdict = verdict_of(task);
   const std::optional<Millis> duration = duration_of(task, now);
-  const std::string summary = summary_of(task);
+  // An agent reads it: what a terminal would obey is not for it.
+  const std::string result = task.result ? without_escapes(*task.result, EscapeFilter::Colours::drop) : std::string();
+  const std::string summary = summary_of(task, result);
   const std::string path = where_to_read(task, output_path);
 
-  notice.text = form("Background Task " + std::string(verdict.heading), task.title, verdict.status,
+  notice.text = form("Background Task " + std::string(verdict.heading), one_line(task.title), verdict.status,
                      duration ? format_duration(*duration) : "not started", path, summary);
   notice.text += "\n- Task: " + task.id.value;
+  notice.text += artifacts_text(task);
   // A cancelled task shows what it had until then.
-  if (task.result && !trim(*task.result).empty()) {
-    notice.text +=
-        "\n\n" + bounded(*task.result, result_cap,
-                         "Read the rest with GET /api/tasks/" + task.id.value + "/result, or with the output tool.");
+  const std::string about = about_output(task, task.result ? task.result->size() : 0);
+  if (!trim(result).empty()) {
+    notice.text += "\n\n" + about +
+                   bounded(result, result_cap - count_characters(about),
+                           "Read the rest with GET /api/tasks/" + task.id.value + "/result, or with the output tool.");
   }
 
+  const ArtifactSummary& artifacts = task.progress.artifacts;
   JsonOut out(notice.data);
   out.object().field("task_id", task.id).field("title", task.title).field("status", name(task.state));
-  out.text_or_null("reason", task.reason);
+  out.field("ok", verdict.status == "Success").text_or_null("reason", task.reason);
   out.field("turn", task.turn).field("attempt", task.attempt).field("resume_count", task.resume_count);
   out.field("batch_id", task.launch.batch_id).field("duration_ms", duration).field("output_path", path);
-  out.field("summary", summary).field("exit_code", task.exit_code).field("signal", task.signal).end();
+  out.field("summary", summary).field("exit_code", task.exit_code).field("signal", task.signal);
+  out.field("output_bytes", task.progress.output_bytes).field("output_lines", task.progress.output_lines);
+  out.field("output_cut", output_cut(task));
+  out.field("last_lines", last_characters(result, data_characters_max));
+  out.key("error");
+  if (task.error) {
+    out.object().field("code", task.error->code).field("message", task.error->message).end();
+  } else {
+    out.null();
+  }
+  out.key("artifacts").object().field("count", artifacts.count).field("bytes", artifacts.bytes);
+  out.field("left_out", artifacts.left_out).key("first").array();
+  for (const Artifact& file : artifacts.first) write_artifact(out, file);
+  out.end().end().end();
   return notice;
 }
 

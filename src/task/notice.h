@@ -31,8 +31,9 @@ struct Notice {
   bool operator==(const Notice&) const = default;
 };
 
-// Seed 002's summary of a turn that ended: heading, status, duration, output path, summary; the full response up to
-// R3.7's cap. `output_path` is the log's path, or empty.
+// Seed 002's summary of a turn that ended: heading, status, duration, output path, summary with exit code or signal,
+// artifacts; then the full response (of a command its last lines, and how much there is beside them) up to R3.7's cap.
+// Its text is for agents: no terminal escapes in it. `output_path` is the log's path, or empty.
 Notice turn_notice(const Task& task, NoticeId id, std::string_view output_path, Time now);
 
 // Counts by state of one batch.

@@ -32,12 +32,34 @@ Notice notice_of(const Task& task, std::string_view path = {}) {
   return turn_notice(task, NoticeId("ntc_1"), path, noon + 5'000);
 }
 
-TEST(TurnNotice, HasTheFormOfSeed002) {  // R5.5, R9.5
-  Task task = ended(TaskState::completed);
-  task.reason = "finished";
+Task command(TaskState state, std::string reason) {
+  Task task = ended(state);
+  task.reason = std::move(reason);
   task.launch.kind = TaskKind::command;
+  return task;
+}
+
+void print(Task& task, std::string output, int64_t lines) {
+  task.progress.output_bytes = std::ssize(output);
+  task.progress.output_lines = lines;
+  task.result = std::move(output);
+}
+
+Artifact file(std::string name, int64_t size, std::string type) {
+  Artifact artifact;
+  artifact.id = "a1";
+  artifact.name = std::move(name);
+  artifact.size = size;
+  artifact.media_type = std::move(type);
+  artifact.sha256 = "ab12";
+  artifact.modified = noon;
+  return artifact;
+}
+
+TEST(TurnNotice, HasTheFormOfSeed002) {  // R5.5, R9.5
+  Task task = command(TaskState::completed, "finished");
   task.exit_code = 0;
-  task.result = "compiling\nall done\n";
+  print(task, "compiling\nall done\n", 2);
   const Notice notice = notice_of(task, "/data/run/task_1.1/log");
   EXPECT_EQ(notice.text,
             "### Background Task Completed: Build it\n"
@@ -56,6 +78,122 @@ TEST(TurnNotice, HasTheFormOfSeed002) {  // R5.5, R9.5
   EXPECT_FALSE(notice.taken_at);
 }
 
+TEST(TurnNotice, NamesTheArtifacts) {  // R9.5
+  Task task = command(TaskState::completed, "finished");
+  task.exit_code = 0;
+  print(task, "done\n", 1);
+  task.progress.artifacts = {
+      .count = 3,
+      .bytes = 1'234'600,
+      .left_out = 1,
+      .first = {file("dist/app.js", 1'234'567, "text/javascript"), file("a\nb\x1b[31m", 33, "text/plain")}};
+  const Notice notice = notice_of(task, "/data/run/task_1.1/log");
+  EXPECT_EQ(notice.text,
+            "### Background Task Completed: Build it\n"
+            "- Status: Success\n"
+            "- Duration: 2.4 s\n"
+            "- Output Path: /data/run/task_1.1/log\n"
+            "- Summary: done [exit code 0]\n"
+            "- Task: task_1\n"
+            "- Artifacts: 3 files, 1.2 MB (/api/tasks/task_1/artifacts)\n"
+            "  - dist/app.js (1.2 MB, text/javascript)\n"
+            "  - a b (33 B, text/plain)\n"
+            "  - and 1 more\n"
+            "  - 1 left out; the list says why\n"
+            "\n"
+            "done\n");
+  const json::value data = json::parse(notice.data);
+  EXPECT_EQ(data.at("ok"), true);
+  EXPECT_EQ(data.at("artifacts").at("count"), 3);
+  EXPECT_EQ(data.at("artifacts").at("first").at(0).at("name"), "dist/app.js");
+  EXPECT_EQ(data.at("artifacts").at("first").at(0).at("sha256"), "ab12");
+  EXPECT_EQ(data.at("last_lines"), "done\n");
+}
+
+TEST(TurnNotice, OfAFailureHasTheExitCodeAndTheLastLines) {
+  Task task = command(TaskState::failed, "exit");
+  task.error = TaskError{"exit", "The command exited with code 2.", ""};
+  task.exit_code = 2;
+  print(task, "\x1b[1mmake\x1b[0m: *** [all] Error 2\n", 1);
+  const Notice notice = notice_of(task, "/data/log");
+  EXPECT_EQ(notice.text,
+            "### Background Task Failed: Build it\n"
+            "- Status: Failure\n"
+            "- Duration: 2.4 s\n"
+            "- Output Path: /data/log\n"
+            "- Summary: The command exited with code 2. (exit) [exit code 2]\n"
+            "- Task: task_1\n"
+            "\n"
+            "make: *** [all] Error 2\n");
+  const json::value data = json::parse(notice.data);
+  EXPECT_EQ(data.at("ok"), false);
+  EXPECT_EQ(data.at("exit_code"), 2);
+  EXPECT_EQ(data.at("error").at("code"), "exit");
+  EXPECT_EQ(data.at("last_lines"), "make: *** [all] Error 2\n");
+}
+
+TEST(TurnNotice, OfASignalATimeoutAndALimitSaysWhich) {
+  Task task = command(TaskState::failed, "signal");
+  task.error = TaskError{"signal", "The command was ended by signal 11 (SIGSEGV).", ""};
+  task.signal = 11;
+  EXPECT_EQ(notice_of(task, "/data/log").text,
+            "### Background Task Failed: Build it\n"
+            "- Status: Failure\n"
+            "- Duration: 2.4 s\n"
+            "- Output Path: /data/log\n"
+            "- Summary: The command was ended by signal 11 (SIGSEGV). (signal) [ended by signal 11 (SIGSEGV)]\n"
+            "- Task: task_1");
+  task = command(TaskState::failed, "timeout");
+  task.error =
+      TaskError{"timeout", "The command did not end within 5 m and was ended; set timeout_s to give it longer.", ""};
+  task.signal = 15;
+  print(task, "still waiting\n", 1);
+  EXPECT_EQ(notice_of(task, "/data/log").text,
+            "### Background Task Failed: Build it\n"
+            "- Status: Failure\n"
+            "- Duration: 2.4 s\n"
+            "- Output Path: /data/log\n"
+            "- Summary: The command did not end within 5 m and was ended; set timeout_s to give it longer. (timeout) "
+            "[ended by signal 15 (SIGTERM)]\n"
+            "- Task: task_1\n"
+            "\n"
+            "still waiting\n");
+  task = command(TaskState::failed, "memory");
+  task.error = TaskError{"memory", "The command needed more than 512 MB of memory and was ended.", ""};
+  task.signal = 9;
+  EXPECT_EQ(notice_of(task, "/data/log").text,
+            "### Background Task Failed: Build it\n"
+            "- Status: Failure\n"
+            "- Duration: 2.4 s\n"
+            "- Output Path: /data/log\n"
+            "- Summary: The command needed more than 512 MB of memory and was ended. (memory) [ended by signal 9 "
+            "(SIGKILL)]\n"
+            "- Task: task_1");
+}
+
+TEST(TurnNotice, OfALongOutputSaysThatTheseAreTheLastLines) {  // R9.3
+  Task task = command(TaskState::completed, "finished");
+  task.exit_code = 0;
+  print(task, "line 999999\nline 1000000\n", 1'000'000);
+  task.progress.output_bytes = 12'888'896;
+  EXPECT_EQ(notice_of(task, "/data/log").text,
+            "### Background Task Completed: Build it\n"
+            "- Status: Success\n"
+            "- Duration: 2.4 s\n"
+            "- Output Path: /data/log\n"
+            "- Summary: line 1000000 [exit code 0]\n"
+            "- Task: task_1\n"
+            "\n"
+            "[The last of 1000000 lines, 12.8 MB. Read on with GET /api/tasks/task_1/log, or with look_at.]\n"
+            "line 999999\nline 1000000\n");
+  task.launch.limits.output_bytes = 1 << 20;
+  const Notice cut = notice_of(task, "/data/log");
+  EXPECT_NE(cut.text.find("[The last of 1000000 lines, 12.8 MB; the log keeps the first and the last 1.0 MB of them."),
+            std::string::npos)
+      << cut.text;
+  EXPECT_EQ(json::parse(cut.data).at("output_cut"), true);
+}
+
 TEST(TurnNotice, OfAnAgentBeginsWithItsAnswer) {
   Task task = ended(TaskState::completed);
   task.result = "The answer is 42.\n\nBecause.";
@@ -72,7 +210,8 @@ TEST(TurnNotice, OfAFailureSaysWhy) {
   task.signal = 9;
   const Notice notice = notice_of(task);
   EXPECT_TRUE(notice.text.starts_with("### Background Task Failed: Build it\n- Status: Failure\n")) << notice.text;
-  EXPECT_NE(notice.text.find("- Summary: It ran past 300 s. (timeout) [ended by signal 9]"), std::string::npos)
+  EXPECT_NE(notice.text.find("- Summary: It ran past 300 s. (timeout) [ended by signal 9 (SIGKILL)]"),
+            std::string::npos)
       << notice.text;
   const json::value data = json::parse(notice.data);
   EXPECT_EQ(data.at("status"), "failed");

@@ -24,6 +24,19 @@ const Ask* open_ask(const Task& task) {
   return nullptr;
 }
 
+std::optional<RunRange> runs_of(const Task& task, int attempt) {
+  const std::vector<int>& ends = task.progress.attempt_ends;
+  if (attempt < 1 || attempt > task.attempt) return std::nullopt;
+  // How many attempts back, counted from this one: the oldest may have been dropped.
+  const auto back = static_cast<size_t>(task.attempt - attempt);
+  if (back > ends.size()) return std::nullopt;
+  const size_t at = ends.size() - back;  // Of its own end; of the last attempt there is none yet.
+  if (at == 0 && attempt > 1) return std::nullopt;
+  const RunRange range{.first = (at == 0 ? 0 : ends[at - 1]) + 1, .last = at == ends.size() ? task.run : ends[at]};
+  if (range.last < range.first) return std::nullopt;
+  return range;
+}
+
 std::string title_of(const Launch& launch) {
   const std::string& work = launch.kind == TaskKind::command ? launch.command : launch.prompt;
   for (const std::string* source : {&launch.title, &launch.description, &work}) {

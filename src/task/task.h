@@ -14,6 +14,7 @@
 #include "base/id.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "task/artifact.h"
 
 namespace errand {
 
@@ -150,9 +151,13 @@ struct Progress {
   double cpu_s = 0;
   int64_t memory_bytes = 0;
   Time last_update;
+  // The last run of each attempt before this one, oldest first: which runs' logs are an attempt's. See runs_of.
+  std::vector<int> attempt_ends = {};
+  ArtifactSummary artifacts = {};  // What the last run that ended has left.
   bool operator==(const Progress&) const = default;
 };
 inline constexpr size_t recent_tools_max = 10;
+inline constexpr size_t attempt_ends_max = 1'000;  // Of more attempts the oldest are no longer told apart.
 
 // Why a task failed (R1.5): for programs (`code`), for people (`message`), for debugging (`details`).
 struct TaskError {
@@ -241,6 +246,14 @@ struct Task {
 
 // R1.7, R1.10: a turn of it is really at work and is not waiting for somebody; or its processes are not gone yet.
 bool holds_slot(const Task& task);
+
+// The runs of one attempt: a restart after a hang, and each turn, is a run of its own. Absent where the attempt has
+// none (it was ended before it began), is yet to come, or was too long ago.
+struct RunRange {
+  int first = 0, last = 0;
+  bool operator==(const RunRange&) const = default;
+};
+std::optional<RunRange> runs_of(const Task& task, int attempt);
 
 // The first question that has no answer yet; null where nobody is asked anything.
 const Ask* open_ask(const Task& task);

@@ -25,7 +25,11 @@ LogRead pieces(std::initializer_list<std::pair<const char*, std::string>> list) 
 
 std::string shown(const LogRead& read, Format format, std::string grep = {}, Time since = {}) {
   std::string out;
-  LogText text(format, std::move(grep), since);
+  api::LogQuery query;
+  query.format = format;
+  query.grep = std::move(grep);
+  query.since = since;
+  LogText text(query);
   text.add(read, out);
   text.finish(out);
   return out;
@@ -118,9 +122,8 @@ TEST(LogStream, GivesALogOfAnySizePieceByPiece) {
                    .clock = site.world.clock,
                    .heartbeats = site.heartbeats});
   const Task task = site.world.launch("noop");
-  Reader reader(std::make_unique<LogStream>(context,
-                                            LogStream::Start{.task = task.id, .run = 1, .driver = &driver, .offset = 7},
-                                            LogText(Format::text, {}, {})));
+  Reader reader(std::make_unique<LogStream>(
+      context, LogStream::Start{.task = task.id, .run = 1, .driver = &driver, .offset = 7}, LogText(api::LogQuery{})));
   reader.pump();
   site.world.settle();
   EXPECT_TRUE(reader.ended);
@@ -141,7 +144,7 @@ TEST(LogStream, FollowsUntilTheTaskIsAtRest) {
   driver.log = "one\n";
   Reader reader(std::make_unique<LogStream>(
       context, LogStream::Start{.task = task.id, .run = task.run, .driver = &driver, .follow = true, .first = "tail\n"},
-      LogText(Format::text, {}, {})));
+      LogText(api::LogQuery{})));
   reader.pump();
   site.world.settle();
   EXPECT_EQ(reader.text, "tail\none\n");

@@ -166,13 +166,13 @@ TEST_F(RealCommand, EveryAttemptKeepsItsLogUntilTheTaskIsForgotten) {
     ASSERT_TRUE(host.open());
     ASSERT_TRUE(host.run_until_ended());
   }
-  EXPECT_EQ(world.driver().log_runs(id), (std::vector<int>{1, 2}));
+  EXPECT_EQ(world.driver().log_runs(id, 2), (std::vector<int>{1, 2}));
   EXPECT_EQ(world.driver().read_log(id, 2, -4, 100).value().pieces.at(0).bytes, "llo\n");
   std::string line;
   std::getline(std::ifstream(world.driver().log_path(id, 1)) >> std::ws, line);
   EXPECT_EQ(line, "hello");
   world.driver().forget(id);
-  EXPECT_TRUE(world.run_until([&] { return world.driver().log_runs(id).empty(); }));
+  EXPECT_TRUE(world.run_until([&] { return world.driver().log_runs(id, 2).empty(); }));
   EXPECT_TRUE(world.run_until([&] { return !std::filesystem::exists(world.data_dir() + "/artifacts/" + id.value); }));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,6 +22,7 @@ namespace fs = std::filesystem;
 
 // The kernel's bound for one word of a command line (MAX_ARG_STRLEN), with its closing NUL.
 constexpr size_t word_max = 128 * 1024 - 1;
+constexpr int log_runs_max = 1'000;  // Of a task that was started more often the newest are listed.
 
 Status check_word(std::string_view word) {
   if (word.contains('\0')) return fail(Code::invalid_argument, "The command has a NUL byte in it; remove it.");
@@ -94,13 +96,18 @@ class CommandDriver final : public Driver {
     return process::log_file(options_.data_dir, run_name(task, run));
   }
   Result<LogRead> read_log(const TaskId& task, int run, int64_t offset, int64_t limit) const override;
-  std::vector<int> log_runs(const TaskId& task) const override;
+  Result<ArtifactList> artifacts(const Task& task) const override;
+  void gather(std::shared_ptr<const Task> task, Gathered done) override;
+  Result<OpenArtifact> open_artifact(const Task& task, std::string_view id_or_name) const override;
+  std::vector<int> log_runs(const TaskId& task, int last_run) const override;
 
  private:
   process::SpawnRequest spawn_request(const Task& task, std::vector<std::string> environment) const;
 
   CommandOptions options_;
   CommandParts parts_;
+  // Shared with what runs in the background, which may outlive this.
+  std::shared_ptr<Artifacts> artifacts_ = std::make_shared<Artifacts>(options_.data_dir, options_.artifacts);
 };
 
 Status CommandDriver::check(const Launch& launch) const {
@@ -161,6 +168,10 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
   auto turn =
       std::make_unique<CommandTurn>(options_, parts_, sink, spawn_request(task, std::move(environment.variables)),
                                     std::move(mark), request.reattach ? task.progress.cpu_s : 0);
+  turn->gather_with([this, task = request.task](Gathered done) {
+    if (artifacts_->nothing_to_gather(*task)) return done(ArtifactList{});
+    gather(task, std::move(done));
+  });
   std::vector<Report> first;
   // A message that came with a retry is part of the conversation, though a command does not read it.
   for (const Message& message : request.messages) first.emplace_back(report::Taken{message.id});
@@ -201,11 +212,26 @@ void CommandDriver::forget(const TaskId& task) {
     for (const process::RunStatus& status : *listed)
       if (parse_run(status.run).task == task) supervisor.release(status.run);
   });
-  parts_.background.post([folder = artifact_folder(options_.data_dir, task)] {
-    std::error_code error;
-    fs::remove_all(folder, error);
-    if (error) log_warning("command", fmt::format("artifacts stay at {}: {}", folder, error.message()));
+  parts_.background.post([artifacts = artifacts_, task] { artifacts->remove(task); });
+}
+
+Result<ArtifactList> CommandDriver::artifacts(const Task& task) const {
+  if (!safe_name(task.id.value)) return ArtifactList{};
+  return artifacts_->list(task);
+}
+
+void CommandDriver::gather(std::shared_ptr<const Task> task, Gathered done) {
+  if (!safe_name(task->id.value)) return done(ArtifactList{});
+  if (!parts_.engine) return done(artifacts_->gather(*task));
+  parts_.background.post([artifacts = artifacts_, engine = parts_.engine, task, done = std::move(done)]() mutable {
+    Result<ArtifactList> list = artifacts->gather(*task);
+    engine->post([done = std::move(done), list = std::move(list)]() mutable { done(std::move(list)); });
   });
+}
+
+Result<Driver::OpenArtifact> CommandDriver::open_artifact(const Task& task, std::string_view id_or_name) const {
+  if (!safe_name(task.id.value)) return fail(Code::not_found, "There is no such artifact.", "no_artifact");
+  return artifacts_->open(task, id_or_name);
 }
 
 Result<LogRead> CommandDriver::read_log(const TaskId& task, int run, int64_t offset, int64_t limit) const {
@@ -225,13 +251,12 @@ Result<LogRead> CommandDriver::read_log(const TaskId& task, int run, int64_t off
   return out;
 }
 
-std::vector<int> CommandDriver::log_runs(const TaskId& task) const {
+// The names of a task's runs are known: nobody else's are looked at.
+std::vector<int> CommandDriver::log_runs(const TaskId& task, int last_run) const {
   std::vector<int> runs;
-  std::error_code error;
-  for (const auto& entry :
-       fs::directory_iterator(fs::path(process::run_folder(options_.data_dir, "x")).parent_path(), error))
-    if (const KnownRun run = parse_run(entry.path().filename().native()); run.task == task) runs.push_back(run.run);
-  std::ranges::sort(runs);
+  if (!safe_name(task.value)) return runs;
+  for (int run = std::max(1, last_run - log_runs_max + 1); run <= last_run; ++run)
+    if (::access(process::run_folder(options_.data_dir, run_name(task, run)).c_str(), F_OK) == 0) runs.push_back(run);
   return runs;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/executor.h"
+#include "driver/command/artifacts.h"
 #include "driver/driver.h"
 #include "driver/timers.h"
 #include "process/client.h"
@@ -23,6 +24,7 @@ struct CommandOptions {
   Millis default_timeout_ms = 300'000;   // R4.3.
   int64_t output_limit = 64LL << 20;     // Bytes of a log that are kept where the launch does not say (R9.3).
   Millis grace_ms = 3'000;               // From SIGTERM to SIGKILL.
+  ArtifactLimits artifacts = {};         // What is kept of what a task leaves.
   // How a run's journal is opened; absent: from its folder. Any thread.
   std::function<Result<std::shared_ptr<process::Journal>>(const std::string& run)> open_journal;
 };
@@ -31,7 +33,9 @@ struct CommandOptions {
 struct CommandParts {
   process::SupervisorClient& supervisor;
   Timers& timers;
-  Executor& background;  // For what may take a while: removing a task's artifacts.
+  Executor& background;  // For what may take a while: gathering and removing a task's artifacts.
+  // The engine's own thread: what the background has done is told there. Null: artifacts are gathered in the call.
+  Executor* engine = nullptr;
 };
 
 std::unique_ptr<Driver> make_command_driver(CommandOptions options, CommandParts parts);

@@ -179,7 +179,23 @@ void CommandTurn::drain() {
     made.emplace_back(report::Resources{cpu_s_, end_->max_memory_bytes});
   }
   const Tails tails = readable ? read_tails(*journal_) : Tails{};
-  finish(std::move(made), make_outcome(*end_, tails, request_.timeout_ms));
+  gather_then_finish(std::move(made), make_outcome(*end_, tails, request_.timeout_ms));
+}
+
+void CommandTurn::gather_then_finish(std::vector<Report> last, Outcome outcome) {
+  if (!gather_ || outcome.kind == Outcome::Kind::lost) return finish(std::move(last), std::move(outcome));
+  if (!last.empty()) report(std::move(last));
+  std::exchange(gather_, {})(guarded([this, outcome = std::move(outcome)](Result<ArtifactList> list) mutable {
+    if (over_) return;
+    std::vector<Report> more;
+    if (list) {
+      outcome.artifacts = summarize(*list);
+    } else {
+      more.emplace_back(
+          report::Warning{"artifacts_failed", "The artifacts could not be gathered: " + list.error().message});
+    }
+    finish(std::move(more), std::move(outcome));
+  }));
 }
 
 void CommandTurn::finish(std::vector<Report> last, Outcome outcome) {

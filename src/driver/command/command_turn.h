@@ -22,6 +22,9 @@ class CommandTurn final : public Turn, private process::RunListener {
               OutputMark mark, double cpu_s);
   ~CommandTurn() override;
 
+  // Asked for once, when the run has ended: the turn's end is told when it has answered, and what was gathered with it.
+  using Gather = std::move_only_function<void(Driver::Gathered)>;
+  void gather_with(Gather gather) { gather_ = std::move(gather); }
   // Reported as they are, before anything else.
   void tell(std::vector<Report> reports);
   void spawn();
@@ -45,6 +48,7 @@ class CommandTurn final : public Turn, private process::RunListener {
   void drain();
   void could_not_start(const Error& error);
   void could_not_attach(const Error& error);
+  void gather_then_finish(std::vector<Report> last, Outcome outcome);
   void finish(std::vector<Report> last, Outcome outcome);
   void report(std::vector<Report> reports);
   // A callback of the supervisor that must not reach a turn that is gone.
@@ -66,6 +70,7 @@ class CommandTurn final : public Turn, private process::RunListener {
   bool stopping_ = false;
   bool unreadable_ = false;  // Said once.
   bool over_ = false;        // Ended or detached: nothing is reported any more.
+  Gather gather_;
   Timer pace_;
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
 };

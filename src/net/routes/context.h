@@ -45,6 +45,9 @@ using RouteHandler = void (*)(Context&, Call);
 // Calls `then(call, id)` with the task that the first argument names: a whole id, or a prefix that only one task has.
 void with_task(Context& context, Call call, std::move_only_function<void(Call, TaskId)> then);
 
+// The same with the task itself.
+void with_record(Context& context, Call call, std::move_only_function<void(Call, const Task&)> then);
+
 // A reply that answers the call with `write(value)`.
 template <class T, class Write>
 Reply<T> answering(Call call, int status, Write write) {
@@ -106,7 +109,9 @@ void task_messages(Context&, Call);
 void task_events(Context&, Call);
 // logs.cc
 void task_log(Context&, Call);
+// artifacts.cc
 void task_artifacts(Context&, Call);
+void gather_artifacts(Context&, Call);
 void task_artifact(Context&, Call);
 // batches.cc
 void get_batch(Context&, Call);

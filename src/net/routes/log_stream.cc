@@ -1,5 +1,7 @@
 #include "net/routes/log_stream.h"
 
+#include <optional>
+
 #include "net/routes/event_stream.h"
 
 namespace errand::net {
@@ -14,6 +16,7 @@ LogStream::LogStream(Context& context, Start start, LogText text)
       task_(std::move(start.task)),
       run_(start.run),
       driver_(start.driver),
+      attempt_(start.attempt),
       next_(start.offset),
       text_(std::move(text)),
       ready_(std::move(start.first)),
@@ -64,6 +67,13 @@ void LogStream::took(Result<LogRead> read) {
     text_.add(*read, ready_);
     stale_ = true;
     if (ready_.empty()) return read_on();  // Nothing of it was wanted.
+  } else if (at_rest_ && next_run_ > 0) {
+    run_ = std::exchange(next_run_, 0);
+    next_ = 0;
+    at_rest_ = false;
+    stale_ = true;
+    text_.say_run(run_, ready_);
+    if (ready_.empty()) return read_on();
   } else if (at_rest_) {
     text_.finish(ready_);
     finished_ = true;
@@ -78,8 +88,10 @@ void LogStream::ask_whether_over() {
   context_.parts.engine.get(task_, [this, alive = std::weak_ptr<char>(alive_)](const Result<TaskView>& view) {
     if (alive.expired()) return;
     busy_ = false;
-    if (run_ == 0 && view && view->task.run == 0) {
-      if (!at_work(view->task.state)) {
+    std::optional<RunRange> runs;
+    if (view && attempt_ == view->task.attempt) runs = runs_of(view->task, attempt_);
+    if (run_ == 0 && !runs) {  // Not begun yet, or ended before it began.
+      if (!view || !at_work(view->task.state)) {
         finished_ = true;
         if (wake_) wake_();
       } else if (stale_) {
@@ -87,8 +99,9 @@ void LogStream::ask_whether_over() {
       }
       return;
     }
-    if (run_ == 0 && view) run_ = view->task.run;
-    // A later run has a log of its own; a task that is gone has none.
+    if (run_ == 0) run_ = runs->first;
+    if (runs && runs->last > run_) next_run_ = run_ + 1;
+    // A run of another attempt has a log of its own; a task that is gone has none.
     at_rest_ = !view || view->task.run != run_ || view->task.phase != TurnPhase::working;
     // Once more: it may have printed between the reading and the question.
     if (at_rest_ || stale_) read_on();

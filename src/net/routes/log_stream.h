@@ -1,5 +1,5 @@
 // A log as a stream: read piece by piece as the connection takes it, so that a log of any size costs one piece of
-// memory; with `follow`, on until the task is at rest.
+// memory; with `follow`, on until the task is at rest, also over a run that begins again after a hang.
 #pragma once
 
 #include <memory>
@@ -20,6 +20,7 @@ class LogStream final : public StreamSource, private FeedReader {
     const Driver* driver = nullptr;
     int64_t offset = 0;
     bool follow = false;
+    int attempt = 0;    // Followed through all of its runs; 0: the one run only.
     std::string first;  // Written before what is read (the tail that was asked for).
   };
   LogStream(Context& context, Start start, LogText text);
@@ -39,6 +40,7 @@ class LogStream final : public StreamSource, private FeedReader {
   TaskId task_;
   int run_;
   const Driver* driver_;
+  const int attempt_;
   int64_t next_;
   LogText text_;
   std::shared_ptr<Feed> feed_;  // Null: not followed.
@@ -47,7 +49,8 @@ class LogStream final : public StreamSource, private FeedReader {
   std::string ready_;     // Read and not yet given.
   bool busy_ = false;     // A read or a question is under way.
   bool stale_ = true;     // There may be more to read.
-  bool at_rest_ = false;  // The task will print no more.
+  bool at_rest_ = false;  // The run will print no more.
+  int next_run_ = 0;      // Then this one follows.
   bool finished_ = false;
 };
 

@@ -1,14 +1,23 @@
 #include "net/routes/log_text.h"
 
 #include "base/json_out.h"
+#include "base/text.h"
 
 namespace errand::net {
 
 using Format = api::LogQuery::Format;
 
 void LogText::add(const LogRead& read, std::string& out) {
-  if (read.cut > 0 && !read.pieces.empty()) say_cut(read.cut, read.pieces.front().offset, out);
-  for (const LogPiece& piece : read.pieces) add_piece(piece, out);
+  if (read.cut > 0) {
+    // What would have ended a line is gone.
+    finish(out);
+    say_cut(read.cut, read.pieces.empty() ? read.next : read.pieces.front().offset, out);
+  }
+  for (const LogPiece& piece : read.pieces) {
+    const int64_t end = piece.offset + std::ssize(piece.bytes);
+    if (piece.at >= since_ && (only_.empty() || piece.stream == only_)) add_piece(piece, out);
+    if (open_lines_ == 0) clean_ = {end, out.size()};
+  }
 }
 
 void LogText::say_cut(int64_t bytes, int64_t offset, std::string& out) const {
@@ -20,15 +29,43 @@ void LogText::say_cut(int64_t bytes, int64_t offset, std::string& out) const {
   }
 }
 
-void LogText::add_piece(const LogPiece& piece, std::string& out) {
-  if (piece.at < since_) return;
-  if (format_ == Format::text && grep_.empty()) {
-    out += piece.bytes;
-    return;
+void LogText::say_run(int run, std::string& out) {
+  finish(out);
+  if (format_ == Format::jsonl) {
+    JsonOut(out).object().field("run", run).end();
+    out += '\n';
+  } else if (grep_.empty()) {
+    out += "\n[... begun again: run " + std::to_string(run) + " ...]\n";
   }
+}
+
+EscapeFilter& LogText::filter(std::string_view stream) {
+  const auto known = filters_.find(stream);
+  if (known != filters_.end()) return known->second;
+  return filters_.emplace(stream, EscapeFilter(EscapeFilter::Colours::drop)).first->second;
+}
+
+void LogText::add_piece(const LogPiece& piece, std::string& out) {
+  if (by_line()) return add_lines(piece, out);
+  if (strip_) {
+    filter(piece.stream).feed(piece.bytes, out);
+  } else {
+    out += piece.bytes;
+  }
+}
+
+void LogText::add_lines(const LogPiece& piece, std::string& out) {
   Line& open = open_[piece.stream];
   std::string_view rest = piece.bytes;
   int64_t offset = piece.offset;
+  // Most of a long log has no match: whole lines without one are not taken apart.
+  const size_t whole = rest.rfind('\n') + 1;
+  if (!grep_.empty() && open.text.empty() && whole > 0 && !(strip_ && rest.contains('\x1b')) &&
+      !contains_text(rest.substr(0, whole), grep_)) {
+    rest.remove_prefix(whole);
+    offset += static_cast<int64_t>(whole);
+    clean_ = open_lines_ == 0 ? Clean{offset, out.size()} : clean_;
+  }
   while (!rest.empty()) {
     const size_t newline = rest.find('\n');
     size_t taken = newline == std::string_view::npos ? rest.size() : newline + 1;
@@ -37,6 +74,7 @@ void LogText::add_piece(const LogPiece& piece, std::string& out) {
     if (open.text.empty()) {
       open.offset = offset;
       open.at = piece.at;
+      ++open_lines_;
     }
     open.text += rest.substr(0, taken);
     rest.remove_prefix(taken);
@@ -44,15 +82,18 @@ void LogText::add_piece(const LogPiece& piece, std::string& out) {
     if (full || open.text.ends_with('\n')) {
       give(piece.stream, open, out);
       open.text.clear();
+      if (--open_lines_ == 0) clean_ = {offset, out.size()};
     }
   }
 }
 
 void LogText::give(std::string_view stream, const Line& line, std::string& out) const {
-  if (!grep_.empty() && line.text.find(grep_) == std::string::npos) return;
+  const std::string stripped = strip_ ? without_escapes(line.text, EscapeFilter::Colours::drop) : std::string();
+  const std::string& text = strip_ ? stripped : line.text;
+  if (!grep_.empty() && !contains_text(text, grep_)) return;
   if (format_ == Format::text) {
-    out += line.text;
-    if (!line.text.ends_with('\n')) out += '\n';
+    out += text;
+    if (!text.ends_with('\n')) out += '\n';
     return;
   }
   JsonOut(out)
@@ -60,7 +101,7 @@ void LogText::give(std::string_view stream, const Line& line, std::string& out) 
       .field("stream", stream)
       .field("offset", line.offset)
       .field("at", line.at)
-      .field("text", line.text)
+      .field("text", text)
       .end();
   out += '\n';
 }
@@ -70,6 +111,8 @@ void LogText::finish(std::string& out) {
     if (!line.text.empty()) give(stream, line, out);
     line.text.clear();
   }
+  open_lines_ = 0;
+  for (auto& [stream, filter] : filters_) out += filter.finish();
 }
 
 std::string_view last_lines(std::string_view text, size_t lines) {

@@ -41,6 +41,7 @@ constexpr Route routes[] = {
     {Method::get, "/api/tasks/{id}/stream", task_stream},
     {Method::get, "/api/tasks/{id}/log", task_log},
     {Method::get, "/api/tasks/{id}/artifacts", task_artifacts},
+    {Method::post, "/api/tasks/{id}/artifacts", gather_artifacts},
     {Method::get, "/api/tasks/{id}/artifacts/{name}", task_artifact},
     {Method::get, "/api/stream", shared_stream},
     {Method::get, "/api/batches/{id}", get_batch},
@@ -84,6 +85,11 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
     const size_t path_end = std::min(path.find('/', 1), path.size());
     const std::string_view expected = pattern.substr(1, pattern_end - 1);
     const std::string_view segment = path.substr(1, path_end - 1);
+    // A name is a path of its own: dist/app.js.
+    if (expected == "{name}" && pattern_end == pattern.size() && path.size() > 1) {
+      args.emplace_back(path.substr(1));
+      return true;
+    }
     if (is_name(expected) && !segment.empty()) {
       args.emplace_back(segment);
     } else if (expected != segment) {
