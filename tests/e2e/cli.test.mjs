@@ -167,7 +167,7 @@ describe('Verbs', () => {
 
   test('Every verb has help; a wrong one is 2 and says what there is', async () => {
     const help = (await ok(['--help'])).out;
-    for (const verb of ['serve', 'run', 'ask', 'list', 'show', 'output', 'logs', 'send', 'resume', 'answer', 'cancel', 'retry', 'clear', 'wait', 'batch', 'agents', 'open', 'doctor', 'version']) {
+    for (const verb of ['serve', 'run', 'ask', 'list', 'show', 'output', 'logs', 'artifacts', 'send', 'resume', 'answer', 'cancel', 'retry', 'clear', 'wait', 'batch', 'agents', 'open', 'doctor', 'version']) {
       assert.match(help, new RegExp(`\\b${verb}\\b`));
       assert.match((await ok([verb, '--help'])).out, /usage|options|errand/i);
     }

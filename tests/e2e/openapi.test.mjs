@@ -23,6 +23,7 @@ GET /api/tasks/{id}/events
 GET /api/tasks/{id}/stream
 GET /api/tasks/{id}/log
 GET /api/tasks/{id}/artifacts
+POST /api/tasks/{id}/artifacts
 GET /api/tasks/{id}/artifacts/{name}
 GET /api/stream
 GET /api/batches/{id}

@@ -31,7 +31,7 @@ async function load(server) {
   const routes = Object.entries(document.paths).map(([template, item]) => ({
     template,
     item,
-    pattern: new RegExp(`^${template.replace(/[.]/g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`),
+    pattern: new RegExp(`^${template.replace(/[.]/g, '\\.').replace(/\{name\}$/, '.+').replace(/\{[^}]+\}/g, '[^/]+')}$`),
     literal: !template.includes('{'),
   }));
   // /api/tasks/running/count before /api/tasks/{id}/...
