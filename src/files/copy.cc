@@ -118,13 +118,22 @@ Result<Copied> copy_file(const File& from, const Fd& folder, const std::string& 
   };
   if (const int error = copy_bytes(from.fd.get(), copy.fd.get(), from.size, deadline, clock))
     return give_up(error == ETIME ? late() : not_copied(error));
-  if (::fdatasync(copy.fd.get()) != 0) return give_up(not_copied(errno));
   // What was copied counts, not what the original has become since.
   const off_t size = ::lseek(copy.fd.get(), 0, SEEK_END);
   if (size < 0) return give_up(not_copied(errno));
   Result<std::string> hash = sha256_of(copy, size, deadline, clock);
   if (!hash) return give_up(std::unexpected(hash.error()));
-  return Copied{.size = size, .sha256 = std::move(*hash)};
+  return Copied{.size = size, .sha256 = std::move(*hash), .fd = std::move(copy.fd)};
+}
+
+Status sync_files(const std::vector<Fd>& files) {
+  // All are on their way before the first is waited for.
+  for (const Fd& file : files) ::sync_file_range(file.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
+  for (const Fd& file : files)
+    if (::fdatasync(file.get()) != 0)
+      return fail(errno == ENOSPC || errno == EDQUOT ? Code::storage_full : Code::unavailable,
+                  std::string("A file could not be put on disk: ") + std::strerror(errno) + ".");
+  return {};
 }
 
 }  // namespace errand::files

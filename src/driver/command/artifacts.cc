@@ -136,12 +136,13 @@ Artifacts::Manifest Artifacts::look(const Task& task, Time deadline) const {
 }
 
 // Hashes what stays where it is, copies what would not.
-void Artifacts::keep(const Task& task, const Fd& kept, Manifest& manifest, Time deadline) const {
+Status Artifacts::keep(const Task& task, const Fd& kept, Manifest& manifest, Time deadline) const {
   const Result<files::Root> own = files::Root::open(folder(task.id));
   const Result<files::Root> work = work_root(task);
   int64_t hash_left = limits_.bytes, copy_left = limits_.bytes;
   Left left;
   std::vector<Entry> stay;
+  std::vector<Fd> unsynced;
   for (Entry& entry : manifest.entries) {
     const bool copy = entry.info.source == ArtifactSource::glob;
     const Result<files::Root>& root = copy ? work : own;
@@ -152,9 +153,10 @@ void Artifacts::keep(const Task& task, const Fd& kept, Manifest& manifest, Time 
     if (!copy) {
       if (file->size <= hash_left) {
         hash_left -= file->size;
-        ::fdatasync(file->fd.get());
-        if (Result<std::string> hash = files::sha256_of(*file, file->size, deadline, clock_))
+        if (Result<std::string> hash = files::sha256_of(*file, file->size, deadline, clock_)) {
           entry.info.sha256 = *std::move(hash);
+          unsynced.push_back(std::move(file->fd));
+        }
       }
       stay.push_back(std::move(entry));
       continue;
@@ -164,12 +166,13 @@ void Artifacts::keep(const Task& task, const Fd& kept, Manifest& manifest, Time 
       continue;
     }
     const std::string copy_name = fmt::format("{}-{}", manifest.generation, stay.size());
-    const Result<files::Copied> copied = files::copy_file(*file, kept, copy_name, deadline, clock_);
+    Result<files::Copied> copied = files::copy_file(*file, kept, copy_name, deadline, clock_);
     if (!copied) {
       ++left.unreadable;
       continue;
     }
     copy_left -= copied->size;
+    unsynced.push_back(std::move(copied->fd));
     entry.kept = copy_name;
     entry.info.size = copied->size;
     entry.info.sha256 = copied->sha256;
@@ -178,6 +181,7 @@ void Artifacts::keep(const Task& task, const Fd& kept, Manifest& manifest, Time 
   manifest.entries = std::move(stay);
   manifest.left_out += left.count();
   if (left.count() > 0) manifest.why += (manifest.why.empty() ? "" : " ") + left.why(limits_);
+  return files::sync_files(unsynced);
 }
 
 Status Artifacts::write_manifest(const Fd& kept, const Manifest& manifest) const {
@@ -233,7 +237,7 @@ Result<ArtifactList> Artifacts::gather(const Task& task) {
   const Result<Manifest> before = read_manifest(task.id);
   Manifest manifest = look(task, deadline);
   manifest.generation = (before ? before->generation : 0) + 1;
-  keep(task, kept, manifest, deadline);
+  if (Status synced = keep(task, kept, manifest, deadline); !synced) return std::unexpected(synced.error());
   manifest.gathered_at = clock_.wall();
   if (Status written = write_manifest(kept, manifest); !written) return std::unexpected(written.error());
 

@@ -51,7 +51,7 @@ class Artifacts {
   Manifest look(const Task& task, Time deadline) const;
   Result<Manifest> read_manifest(const TaskId& task) const;
   Status write_manifest(const Fd& kept, const Manifest& manifest) const;
-  void keep(const Task& task, const Fd& kept, Manifest& manifest, Time deadline) const;
+  Status keep(const Task& task, const Fd& kept, Manifest& manifest, Time deadline) const;
   Manifest current(const Task& task) const;
   Result<Driver::OpenArtifact> open_entry(const Task& task, const Entry& entry) const;
   static ArtifactList to_list(const Manifest& manifest);
