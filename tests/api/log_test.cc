@@ -1,7 +1,11 @@
 // Logs: by offset, tail and search, as text or lines of JSON; whole as a stream, and followed.
+#include <algorithm>
+#include <random>
+
 #include <gtest/gtest.h>
 
 #include "net/routes/context.h"
+#include "net/routes/log_read.h"
 #include "net/routes/log_stream.h"
 #include "net/routes/log_text.h"
 #include "tests/api/site.h"
@@ -81,6 +85,32 @@ TEST(LogText, BytesThatAreNoTextStillMakeJson) {
   EXPECT_FALSE(error);
 }
 
+TEST(LogText, WithoutEscapesWhereAsked) {
+  api::LogQuery query;
+  query.strip = true;
+  LogText text(query);
+  std::string out;
+  // A sequence is cut anywhere, and each stream has its own.
+  text.add(pieces({{"stdout", "\x1b[3"}, {"stderr", "e\x1b["}, {"stdout", "1mred\x1b[0m\n"}, {"stderr", "1mx\n"}}),
+           out);
+  text.finish(out);
+  EXPECT_EQ(out, "ered\nx\n");
+  query.grep = "foo";
+  LogText search(query);
+  out.clear();
+  search.add(pieces({{"stdout", "f\x1b[1mo\x1b[0mo\nbar\n"}}), out);
+  EXPECT_EQ(out, "foo\n");
+}
+
+TEST(LogText, OneStreamWhereAsked) {
+  api::LogQuery query;
+  query.stream = "stderr";
+  LogText text(query);
+  std::string out;
+  text.add(pieces({{"stdout", "a\n"}, {"stderr", "b\n"}, {"stdout", "c\n"}}), out);
+  EXPECT_EQ(out, "b\n");
+}
+
 TEST(LastLines, AreTheLastOnes) {
   EXPECT_EQ(last_lines("a\nb\nc\n", 2), "b\nc\n");
   EXPECT_EQ(last_lines("a\nb\nc", 2), "b\nc");
@@ -156,6 +186,134 @@ TEST(LogStream, FollowsUntilTheTaskIsAtRest) {
   site.world.advance(5'000);
   EXPECT_EQ(reader.text, "tail\none\ntwo\nthree");
   EXPECT_TRUE(reader.ended);
+}
+
+// A log of pieces as they came, of two streams.
+class PieceDriver final : public Driver {
+ public:
+  Capabilities capabilities() const override { return {}; }
+  Status check(const Launch&) const override { return {}; }
+  Result<std::unique_ptr<Turn>> open(TurnRequest, Sink&) override {
+    return fail(Code::unsupported, "It only has logs.");
+  }
+  Result<LogRead> read_log(const TaskId&, int, int64_t offset, int64_t limit) const override {
+    LogRead read;
+    read.size = size;
+    if (offset < 0) offset = std::max<int64_t>(0, size + offset);
+    read.next = offset;
+    for (const LogPiece& piece : all) {
+      const int64_t end = piece.offset + std::ssize(piece.bytes);
+      if (end <= offset || limit == 0) continue;
+      const auto skip = static_cast<size_t>(std::max<int64_t>(0, offset - piece.offset));
+      LogPiece part = piece;
+      part.bytes = piece.bytes.substr(skip, static_cast<size_t>(limit));
+      part.offset += static_cast<int64_t>(skip);
+      limit -= std::ssize(part.bytes);
+      read.next = part.offset + std::ssize(part.bytes);
+      read.pieces.push_back(std::move(part));
+    }
+    return read;
+  }
+  void print(const char* stream, std::string bytes, Time at = noon) {
+    all.push_back({.stream = stream, .offset = size, .at = at, .bytes = std::move(bytes)});
+    size += std::ssize(all.back().bytes);
+  }
+
+  std::vector<LogPiece> all;
+  int64_t size = 0;
+};
+
+struct LogPages : testing::Test {
+  PieceDriver driver;
+  SystemClock clock;
+  LogPage read(const api::LogQuery& query) {
+    const LogSource source{.task = TaskId("task_1"), .driver = &driver, .run = 1, .runs = {1, 1}};
+    Result<LogPage> page = read_log_page(source, query, clock);
+    EXPECT_TRUE(page) << page.error().message;
+    return page.value_or(LogPage{});
+  }
+};
+
+// Whatever the pieces and the size of a page: every line is given once and whole.
+TEST_F(LogPages, OfLinesMakeTheWhole) {
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (int i = 0; i < 3'000; ++i) {
+    std::string text = "line " + std::to_string(i) + (random() % 4 == 0 ? "" : "\n");
+    driver.print(random() % 3 == 0 ? "stderr" : "stdout", std::move(text));
+  }
+  for (const char* grep : {"", "7"}) {
+    api::LogQuery query;
+    query.format = Format::jsonl;
+    query.grep = grep;
+    query.limit = api::LogQuery::log_limit_max;
+    const std::string whole = read(query).text;
+    std::string joined;
+    query.limit = 700;
+    for (int pages = 0; pages < 10'000; ++pages) {
+      const LogPage page = read(query);
+      joined += page.text;
+      if (page.next >= page.size) break;
+      ASSERT_GT(page.next, query.offset);
+      query.offset = page.next;
+    }
+    EXPECT_EQ(joined, whole) << grep;
+  }
+}
+
+TEST_F(LogPages, OfASearchLookAtTheWholeLog) {
+  for (int i = 0; i < 5'000; ++i) driver.print("stdout", "line " + std::to_string(i) + std::string(1'000, '.') + "\n");
+  driver.print("stderr", "needle\n");
+  api::LogQuery query;
+  query.grep = "needle";
+  EXPECT_EQ(read(query).text, "needle\n");
+  query.tail = 1;
+  EXPECT_EQ(read(query).text, "needle\n");
+  query.grep = "line 4";
+  query.tail = 2;
+  const std::string last = read(query).text;
+  EXPECT_TRUE(last.starts_with("line 4998")) << last.substr(0, 20);
+  EXPECT_EQ(std::ranges::count(last, '\n'), 2);
+  query = {};
+  query.stream = "stderr";
+  EXPECT_EQ(read(query).text, "needle\n");
+}
+
+TEST_F(LogPages, SinceSkipsWhatIsOlder) {
+  driver.print("stdout", "old\n", noon);
+  driver.print("stdout", "new\n", noon + 60'000);
+  api::LogQuery query;
+  query.since = noon + 1;
+  EXPECT_EQ(read(query).text, "new\n");
+  query.tail = 10;
+  EXPECT_EQ(read(query).text, "new\n");
+}
+
+TEST(FindLog, AnAttemptsLogIsItsLastRuns) {
+  const LogDriver driver;
+  Task task;
+  task.id = TaskId("task_1");
+  task.attempt = 2;
+  task.run = 4;  // The first was begun again after a hang, and so was the second.
+  task.progress.attempt_ends = {2};
+  const auto run_of = [&](std::optional<int> attempt, std::optional<int> run = {}) {
+    api::LogQuery query;
+    query.attempt = attempt;
+    query.run = run;
+    const Result<LogSource> source = find_log(task, &driver, query);
+    return source ? source->run : -1;
+  };
+  EXPECT_EQ(run_of({}), 4);
+  EXPECT_EQ(run_of(2), 4);
+  EXPECT_EQ(run_of(1), 2);
+  EXPECT_EQ(run_of(3), -1);
+  EXPECT_EQ(run_of({}, 3), 3);
+  EXPECT_EQ(run_of({}, 5), -1);
+  task.attempt = 3;  // Retried, and in line.
+  task.progress.attempt_ends = {2, 4};
+  EXPECT_EQ(run_of({}), 0);
+  EXPECT_EQ(run_of(2), 4);
 }
 
 TEST(TaskLog, OfATaskThatPrintedNothingIsEmpty) {
