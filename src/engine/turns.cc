@@ -10,6 +10,7 @@ namespace errand {
 namespace {
 
 constexpr Millis stop_patience_ms = 30'000;
+constexpr Millis command_slack_ms = 30'000;
 constexpr int history_page = 500;
 constexpr size_t history_max = 20'000;
 
@@ -241,7 +242,10 @@ void EngineImpl::arm_deadlines(const LivePtr& live, bool reattached) {
   live->warned = false;
   live->seen.clear();
   if (launch.timeout_ms > 0) {
-    live->timeout_timer = timers_.add(time_left(*live, reattached), [this, live, run, launch] {
+    // A command's own deadline is the supervisor's, whose end says more: the signal, the last lines, what was left.
+    // This one is for a supervisor that does not answer.
+    const Millis slack = launch.kind == TaskKind::command ? command_slack_ms : 0;
+    live->timeout_timer = timers_.add(time_left(*live, reattached) + slack, [this, live, run, launch] {
       live->timeout_timer = 0;
       submit(live, {.input = input::Deadline{
                         run, input::Deadline::Which::timeout,

@@ -152,6 +152,6 @@ test('errand artifacts lists, previews and saves; errand show names them', async
   assert.equal(fs.readFileSync(out, 'utf8'), Array.from({ length: 1_000_000 }, (_, i) => `${i + 1}\n`).join(''));
   assert.equal((await errand(server, ['artifacts', task.id, 'run-1.log'])).out, 'hi\n');
   assert.match((await errand(server, ['artifacts', task.id, 'numbers.txt', '--preview'])).out, /^1\n2\n3\n/);
-  assert.equal((await errand(server, ['artifacts', task.id, 'nothing'])).code, 4);
+  assert.equal((await errand(server, ['artifacts', task.id, 'nothing'])).code, 3);
   assert.match((await errand(server, ['show', task.id])).out, /Artifacts\n {2}numbers\.txt/);
 });

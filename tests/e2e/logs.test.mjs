@@ -61,7 +61,7 @@ test('Past its limit the head and the tail are kept, and the cut is said', async
 });
 
 test('attempt=N is that attempt, though one was begun again after a hang; run=N is a run exactly', async (t) => {
-  const server = await Server.start(t);
+  const server = await Server.start(t, { env: { ERRAND_MAX_RESTARTS: '1' } });
   // Prints once, then hangs; errand begins it again once, then fails it.
   const task = await server.run('echo "$ERRAND_TASK_ID $$"; sleep 600', { idle_timeout_s: 1, on_hang: 'restart' });
   const hung = await server.at_rest(task.id, { within: 30_000 * patience });
@@ -83,7 +83,7 @@ test('attempt=N is that attempt, though one was begun again after a hang; run=N 
 });
 
 test('follow goes on to the end, also over a run that is begun again', async (t) => {
-  const server = await Server.start(t);
+  const server = await Server.start(t, { env: { ERRAND_MAX_RESTARTS: '1' } });
   const task = await server.run('echo begun; sleep 600', { idle_timeout_s: 1, on_hang: 'restart' });
   const followed = await request({ port: server.port, path: `/api/tasks/${task.id}/log?follow=true`, headers: { authorization: `Bearer ${server.token}` } });
   assert.equal(followed.text, 'begun\n\n[... begun again: run 2 ...]\nbegun\n');

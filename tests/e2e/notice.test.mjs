@@ -46,6 +46,9 @@ test('A failure, a signal and a timeout say which, and keep what was printed and
   const late = await told(server, 'echo begun; echo x > $ERRAND_ARTIFACTS/x; sleep 60', { timeout_s: 1 });
   assert.equal(late.notice.data.error.code, 'timeout');
   assert.match(late.text, /- Status: Failure\n/);
+  assert.match(late.text, /\(timeout\) \[ended by signal 15 \(SIGTERM\)\]/);
+  assert.match(late.text, /- Artifacts: 1 file/);
+  assert.match(late.text, /\n\nbegun\n$/);
 });
 
 test('A long output: the last lines, how much there was, never over the cap', async (t) => {
