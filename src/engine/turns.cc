@@ -243,8 +243,8 @@ void EngineImpl::arm_deadlines(const LivePtr& live, bool reattached) {
   live->seen.clear();
   if (launch.timeout_ms > 0) {
     // A command's own deadline is the supervisor's, whose end says more: the signal, the last lines, what was left.
-    // This one is for a supervisor that does not answer.
-    const Millis slack = launch.kind == TaskKind::command ? command_slack_ms : 0;
+    // This one is for a supervisor that does not answer, and for a run that was begun again: that one counts anew.
+    const Millis slack = launch.kind == TaskKind::command && task.restarts == 0 ? command_slack_ms : 0;
     live->timeout_timer = timers_.add(time_left(*live, reattached) + slack, [this, live, run, launch] {
       live->timeout_timer = 0;
       submit(live, {.input = input::Deadline{
