@@ -138,8 +138,9 @@ TEST(Parse, HelpIsForEverybody) {
     EXPECT_NE(stop.text.find("Usage: errand VERB"), std::string::npos);
     EXPECT_EQ(stop.text.find("supervisor"), std::string::npos) << "people need not know it";
   }
-  for (const char* verb : {"run", "ask", "list", "show", "output", "logs", "artifacts", "send", "resume", "answer", "cancel",
-                           "retry", "clear", "wait", "batch", "agents", "open", "serve", "doctor", "version"}) {
+  for (const char* verb :
+       {"run",    "ask",   "list",  "show", "output", "logs",   "artifacts", "send",  "resume", "answer",
+        "cancel", "retry", "clear", "wait", "batch",  "agents", "open",      "serve", "doctor", "version"}) {
     Stop by_flag = stop_of({verb, "--help"});
     EXPECT_EQ(by_flag.exit, Exit::ok) << verb;
     EXPECT_NE(by_flag.text.find("Example:"), std::string::npos) << verb;
