@@ -28,6 +28,11 @@ class JsonOut {
   // Closes the innermost object or array.
   JsonOut& end();
   JsonOut& key(std::string_view name);
+  // A name that stands in our own code needs no escaping.
+  template <size_t N>
+  JsonOut& key(const char (&name)[N]) {
+    return plain_key({name, N - 1});
+  }
 
   JsonOut& value(std::string_view text);
   JsonOut& value(const char* text) { return value(std::string_view(text)); }
@@ -59,12 +64,18 @@ class JsonOut {
     key(name);
     return value(v);
   }
+  template <size_t N, class T>
+  JsonOut& field(const char (&name)[N], const T& v) {
+    plain_key({name, N - 1});
+    return value(v);
+  }
   // The text, or null where it is empty.
   JsonOut& text_or_null(std::string_view name, std::string_view text);
 
  private:
   JsonOut& open(char bracket);
   JsonOut& integer(int64_t number);
+  JsonOut& plain_key(std::string_view name);
   void separate();
 
   std::string& out_;

@@ -10,6 +10,7 @@ namespace errand {
 namespace {
 
 constexpr size_t known_parents_max = 10'000;
+constexpr size_t launches_at_once = 16;
 
 Session own_session(const Task& task) {
   return {
@@ -195,6 +196,8 @@ void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerpr
   live->busy = true;
   lives_.emplace(live->id, live);
   stage(std::move(prepared));
+  // Many at once: the disk begins with the first ones while the others are still being read.
+  if (staged_.size() >= launches_at_once) hand_over();
 }
 
 }  // namespace errand

@@ -12,6 +12,7 @@ namespace errand::sqlite {
 CommitWriter::KnownSession* CommitWriter::find_session(const SessionId& id) {
   const auto known = sessions_.find(id.value);
   if (known != sessions_.end()) return &known->second;
+  if (session_mark_.below(id.value)) return nullptr;
   Use found(find_session_.bind(1, id.value));
   if (!row(*found)) return nullptr;
   const KnownSession session{found->integer(0), found->integer(1), found->integer(2)};
@@ -54,7 +55,7 @@ Status CommitWriter::plan_messages(const Commit& commit, int64_t seq_before, Pla
       planned.key = out.messages[before].key;
       planned.events.after = out.messages[before].events.after;
     }
-    if (planned.key == 0) {
+    if (planned.key == 0 && !message_mark_.below(message.id.value)) {
       Use found(find_message_.bind(1, message.id.value));
       if (row(*found)) {
         planned.key = found->integer(0);
@@ -104,6 +105,7 @@ void CommitWriter::store_sessions(const Commit& commit, const Plan& plan) {
       insert_session_.bind(6, planned.made ? session.created_at.ms : commit.now.ms);
       insert_session_.bind(7, after.last_message).bind(8, after.last_notice);
       if (!ok(insert_session_.run())) return;
+      session_mark_.note(planned.id.value);
       draft_.last_session = after.number;
     } else if (planned.changed) {
       update_session_.bind(1, after.number).bind(2, after.last_message).bind(3, after.last_notice);
@@ -116,6 +118,7 @@ void CommitWriter::store_sessions(const Commit& commit, const Plan& plan) {
 void CommitWriter::store_messages(const Commit& commit, const Plan& plan, Committed& out) {
   for (size_t i = 0; i < commit.messages.size() && failure_ == 0; ++i) {
     const PlannedMessage& planned = plan.messages[i];
+    message_mark_.note(commit.messages[i].id.value);
     const std::string parts = encode_parts(commit.messages[i].parts);
     bind_message(put_message_, planned.key, commit.messages[i], parts, planned.events.after, planned.events.until);
     ok(put_message_.run());

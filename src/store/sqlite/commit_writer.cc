@@ -43,6 +43,7 @@ Result<CommitWriter> CommitWriter::open(Database& db) {
   const Result<int64_t> garbage = db.number("SELECT EXISTS (SELECT 1 FROM garbage)");
   if (!garbage) return std::unexpected(garbage.error());
   writer.has_garbage_ = *garbage != 0;
+  if (const Status read = writer.read_marks(); !read) return std::unexpected(read.error());
 
   const std::pair<Statement&, const char*> statements[] = {
       {writer.insert_task_, insert_task_sql},
@@ -70,6 +71,20 @@ Result<CommitWriter> CommitWriter::open(Database& db) {
     statement = std::move(*prepared);
   }
   return writer;
+}
+
+Status CommitWriter::read_marks() {
+  const std::pair<HighMark&, const char*> marks[] = {
+      {task_mark_, "SELECT max(id) FROM tasks WHERE id < 'task_~'"},
+      {task_mark_, "SELECT max(task) FROM tombstones WHERE task < 'task_~'"},
+      {session_mark_, "SELECT max(id) FROM sessions WHERE id < 'ses_~'"},
+      {message_mark_, "SELECT max(id) FROM messages WHERE id < 'msg_~'"}};
+  for (const auto& [mark, sql] : marks) {
+    Use highest(db_->cached(sql));
+    if (const int code = highest->step(); code != SQLITE_ROW) return std::unexpected(db_->error(code, "read it"));
+    mark.note(highest->text(0));
+  }
+  return {};
 }
 
 bool CommitWriter::ok(int code) {
@@ -131,6 +146,7 @@ void CommitWriter::count(TaskState state, const std::string& batch, int64_t diff
 CommitWriter::KnownTask* CommitWriter::find_task(const TaskId& id) {
   const auto known = tasks_.find(id.value);
   if (known != tasks_.end()) return &known->second;
+  if (task_mark_.below(id.value)) return nullptr;
   Use found(find_task_.bind(1, id.value));
   if (!row(*found)) return nullptr;
   KnownTask task;
@@ -146,6 +162,7 @@ CommitWriter::KnownTask* CommitWriter::find_task(const TaskId& id) {
 }
 
 bool CommitWriter::is_tombstone(const TaskId& id, Tombstone& out) {
+  if (task_mark_.below(id.value)) return false;
   Use found(find_tombstone_.bind(1, id.value));
   if (!row(*found)) return false;
   out = read_tombstone(*found);
@@ -220,6 +237,7 @@ void CommitWriter::insert_task(const Commit& commit, KnownTask& known) {
   const Task& task = *commit.after;
   draft_.created_high = std::max(draft_.created_high, task.created_at.ms);
   draft_.clock_back = std::max(draft_.clock_back, draft_.created_high - task.created_at.ms);
+  task_mark_.note(task.id.value);
   known.number = ++draft_.last_task;
   known.version = task.version;
   known.last_seq = task.last_seq;

@@ -75,6 +75,16 @@ class CommitWriter {
     std::optional<int64_t> result_sum;
     std::string batch;
   };
+  // The highest id of a kind that was ever stored. Our own ids go up with time, so most new ones lie above it: such a
+  // one cannot be there already, and need not be looked for.
+  struct HighMark {
+    std::string_view prefix;
+    std::string highest;
+    bool below(std::string_view id) const { return id.starts_with(prefix) && id > highest; }
+    void note(std::string_view id) {
+      if (below(id)) highest = id;
+    }
+  };
   struct KnownSession {
     int64_t number = 0;
     int64_t last_message = 0;
@@ -106,6 +116,7 @@ class CommitWriter {
   // True: a row is there. False: none, or a failure.
   bool row(Statement& statement);
 
+  Status read_marks();
   // commit_writer.cc: tasks
   KnownTask* find_task(const TaskId& id);
   bool is_tombstone(const TaskId& id, Tombstone& out);
@@ -146,6 +157,8 @@ class CommitWriter {
   // it is large and after a rollback.
   std::unordered_map<std::string, KnownTask> tasks_;
   std::unordered_map<std::string, KnownSession> sessions_;
+
+  HighMark task_mark_{.prefix = "task_"}, session_mark_{.prefix = "ses_"}, message_mark_{.prefix = "msg_"};
 
   // The statements of every commit; the rarer ones are in the database's cache.
   Statement insert_task_, update_task_, update_same_state_, insert_launch_, insert_event_, put_message_,
