@@ -141,6 +141,9 @@ class ToolTest : public testing::Test {
     forking.reset();
     demo.reset();
     timers.reset();
+    // What is still posted may read the store, and the store's last answers are posted while it closes.
+    while (loop.run_one()) {
+    }
     store.reset();
     while (loop.run_one()) {
     }
