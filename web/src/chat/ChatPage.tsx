@@ -32,7 +32,8 @@ export function ChatPage() {
 function TaskChat({ id, tab }: { id: string; tab: ChatTab | undefined }) {
   const { t } = useTranslation();
   const task = useTask(id);
-  if (task.data) return <OpenTask task={task.data} tab={tab} />;
+  const gone = task.error instanceof ApiError && task.error.status === 404;
+  if (task.data && !gone) return <OpenTask task={task.data} tab={tab} />;
   if (task.isPending) {
     return (
       <div className="flex flex-col gap-3 p-6" aria-busy>
@@ -41,10 +42,9 @@ function TaskChat({ id, tab }: { id: string; tab: ChatTab | undefined }) {
       </div>
     );
   }
-  const gone = task.error instanceof ApiError && task.error.status === 404;
   return (
     <Empty icon={gone ? MessageSquareOff : ServerOff} title={gone ? t('chat.gone') : t('errors.unreachable')}>
-      {gone && <p>{task.error.message}</p>}
+      {gone && <p>{task.error?.message}</p>}
       <div className="mt-4 flex justify-center gap-2">
         <Link to="/tasks" search={{}} className="btn">{t('notFound.back')}</Link>
         {!gone && <button type="button" className="btn" onClick={() => void task.refetch()}>{t('common.tryAgain')}</button>}

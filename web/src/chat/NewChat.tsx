@@ -19,7 +19,7 @@ export function NewChat({ agentId }: { agentId: string | undefined }) {
   const agents = useAgents();
   const all = agents.data?.agents ?? [];
   // An agent to talk to comes first; the plain command is always there.
-  const chosen = all.find((agent) => agent.id === agentId || agent.name === agentId) ?? all.find((agent) => agent.driver !== 'command') ?? all[0];
+  const chosen = all.find((agent) => agent.id === agentId || agent.name === agentId) ?? all.find((agent) => agent.available && agent.driver !== 'command') ?? all[0];
   const command = chosen?.driver === 'command';
   const [folder, setFolder] = useState('');
   const [options, setOptions] = useState(false);
@@ -61,20 +61,21 @@ export function NewChat({ agentId }: { agentId: string | undefined }) {
             {all.map((agent) => {
               const Icon = agent.driver === 'command' ? Terminal : agent.driver === 'demo' ? Sparkles : Bot;
               const on = agent.id === chosen?.id;
+              const look = on ? 'border-accent bg-accent-soft' : agent.available ? 'hover:bg-hover' : 'bg-panel';
               return (
-                <label key={agent.id} className={`card flex cursor-pointer gap-3 p-3 has-focus-visible:outline-2 has-focus-visible:outline-accent ${on ? 'border-accent bg-accent-soft' : 'hover:bg-hover'}`}>
-                  <input type="radio" name="agent" className="sr-only" checked={on} onChange={() => void navigate({ to: '/chat', search: { agentId: agent.id }, replace: true })} />
+                <label key={agent.id} title={agent.unavailable_reason ?? undefined} className={`card flex gap-3 p-3 has-focus-visible:outline-2 has-focus-visible:outline-accent ${agent.available ? 'cursor-pointer' : 'cursor-not-allowed'} ${look}`}>
+                  <input type="radio" name="agent" className="sr-only" checked={on} disabled={!agent.available} onChange={() => void navigate({ to: '/chat', search: { agentId: agent.id }, replace: true })} />
                   <Icon size={18} className="mt-0.5 shrink-0 text-accent-text" aria-hidden />
                   <span className="min-w-0">
                     <span className="block font-medium">{agent.name}</span>
-                    <span className="line-clamp-2 text-xs text-muted">{t(`agents.about.${agent.id}`, { defaultValue: agent.description ?? agent.driver })}</span>
+                    <span className="line-clamp-2 text-xs text-muted">{agent.available ? t(`agents.about.${agent.id}`, { defaultValue: agent.description ?? agent.driver }) : t('agents.unavailable')}</span>
                   </span>
                 </label>
               );
             })}
           </div>
         </fieldset>
-        <Composer key={nonce} place="new" autoFocus mono={command} placeholder={command ? t('chat.commandPlaceholder') : t('chat.placeholder')} sendLabel={command ? t('chat.run') : t('chat.start')} disabled={!chosen} onSend={launch}>
+        <Composer key={nonce} place="new" autoFocus mono={command} placeholder={command ? t('chat.commandPlaceholder') : t('chat.placeholder')} sendLabel={command ? t('chat.run') : t('chat.start')} disabled={!chosen?.available} onSend={launch}>
           <button type="button" className="btn btn-ghost" aria-expanded={options} onClick={() => setOptions(!options)}>
             <FolderOpen size={15} aria-hidden />
             {folder || t('chat.workDir')}

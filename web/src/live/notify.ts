@@ -45,6 +45,17 @@ function showCount(): void {
   const bare = document.title.replace(/^\(\d+\) /, '');
   const title = running > 0 ? `(${running}) ${bare}` : bare;
   if (title !== document.title) document.title = title;
+  showDot(running > 0);
+}
+
+// A dot on the icon while something runs, for tabs too narrow for a title.
+const mark = '<rect width="32" height="32" rx="8" fill="#3d52d5"/><path d="M9 16.5l4.6 4.6L23 11" fill="none" stroke="#fff" stroke-width="3.2" stroke-linecap="round" stroke-linejoin="round"/>';
+const dot = '<circle cx="25" cy="25" r="7" fill="#f59e0b" stroke="#fff" stroke-width="2"/>';
+const withDot = `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${mark}${dot}</svg>`)}`;
+function showDot(on: boolean): void {
+  const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]');
+  const href = on ? withDot : '/favicon.svg';
+  if (icon && icon.getAttribute('href') !== href) icon.setAttribute('href', href);
 }
 
 export function startNotifications(): void {

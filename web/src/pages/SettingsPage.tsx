@@ -59,6 +59,7 @@ export function SettingsPage() {
         [t('settings.overLimit'), settings.allow_over_limit ? t('common.yes') : t('common.no')],
         [t('settings.commandTimeout'), seconds(settings.command_timeout_s)],
         [t('settings.idleTimeout'), seconds(settings.idle_timeout_s)],
+        [t('settings.maxRestarts'), String(settings.max_restarts)],
         [t('settings.retention'), settings.retention_s === null ? t('settings.untilCleared') : seconds(settings.retention_s)],
         [t('settings.outputLimit'), bytes(settings.output_limit_bytes)],
         [t('details.workDir'), settings.default_work_dir ?? '–'],

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 
 import { ApiError } from '../api/client';
 import { needsInput, type Task } from '../api/types';
-import { usePhone } from '../lib/hooks';
+import { useLatest, usePhone } from '../lib/hooks';
 import { useKeys } from '../lib/keys';
 import { useStore } from '../lib/store';
 import { arrivals, listMayMove, queryClient, useActive } from '../queries';
@@ -44,7 +44,9 @@ export function TasksPage() {
   const asking = useMemo(() => (active.data?.tasks ?? []).filter(needsInput), [active.data]);
   const onlyAsking = search.status === 'needs-input';
   const total = onlyAsking ? asking.length : list.total;
-  const rowAt = useCallback((index: number): Task | undefined => (onlyAsking ? asking[index] : list.rows(index)), [onlyAsking, asking, list]);
+  const rowAt = (index: number): Task | undefined => (onlyAsking ? asking[index] : list.rows(index));
+  // For what rows call: it must not be new each time, or every row would be drawn again with every pixel scrolled.
+  const latestRow = useLatest(rowAt);
 
   const rowHeight = phone ? 84 : 56;
   const virtual = useVirtualizer({
@@ -78,7 +80,10 @@ export function TasksPage() {
     void queryClient.invalidateQueries({ queryKey: ['tasks'] });
   };
 
-  const onSelect = useCallback((index: number, withRange: boolean) => setSelection((old) => toggle(old, index, withRange, (i) => rowAt(i)?.id)), [rowAt]);
+  const onSelect = useCallback(
+    (index: number, withRange: boolean) => setSelection((old) => toggle(old, index, withRange, (i) => latestRow.current(i)?.id)),
+    [latestRow],
+  );
   const onAction = useCallback(
     (action: Action, task: Task) => {
       if (action === 'retry') return void act('retry', task.id);

@@ -1,0 +1,54 @@
+// The pictures of the README: node tests/page/screenshots.mjs FOLDER. Not a test: run it when the page's looks change.
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { Server } from '../e2e/harness/server.mjs';
+import { until } from '../e2e/harness/wait.mjs';
+import { Browser } from './harness/browser.mjs';
+
+const folder = path.resolve(process.argv[2] ?? 'docs/screenshots');
+fs.mkdirSync(folder, { recursive: true });
+const undo = [];
+const t = { after: (step) => undo.unshift(step), passed: true };
+try {
+  const server = await Server.start(t, { args: ['--max-concurrent', '6'] });
+  const browser = await Browser.open(t);
+  const shows = (page, task, state) => until(async () => (await page.locator(`[data-task="${task.id}"] [data-shows]`).getAttribute('data-shows')) === state);
+  const done = await server.ask('think tools usage text', { title: 'Summarise the billing service' });
+  await server.at_rest(done.id);
+  const release = await server.run('echo built; echo uploaded', { title: 'Upload the nightly build', batch_id: 'new' });
+  const lint = await server.run('echo "src/app.ts:12: unused variable"; exit 1', { title: 'Run the linters', batch_id: release.batch_id });
+  const chinese = await server.ask('text', { title: '修复登录页面的换行' });
+  for (const task of [release, lint, chinese]) await server.at_rest(task.id);
+  const stopped = await server.ask('long 600', { title: 'Benchmark every branch' });
+  await server.cancel(stopped.id);
+  await server.run('for i in $(seq 1 900); do printf "\\033[32mok\\033[0m   %s test_case_%s\\n" $i $i; [ $((i % 7)) = 0 ] && printf "\\033[33mslow\\033[0m %s took 1.2 s\\n" $i; sleep 0.2; done', { title: 'make -j2 test', batch_id: release.batch_id });
+  const refactor = await server.ask('tools long 600', { title: 'Refactor the React list' });
+  const question = await server.ask('think tools usage ask', { title: 'Pick a colour for the new chart' });
+  for (let i = 0; i < 4; i++) await server.ask('long 600', { title: ['Write tests for the SQLite schema', 'Investigate the flaky docs build', 'Upgrade the CI pipeline', 'Translate the manual'][i] });
+  await server.when(question.id, (task) => task.waiting_for);
+  await server.when(refactor.id, (task) => task.progress.tool_calls === 3);
+  const person = await browser.person(t, server, { viewport: { width: 1080, height: 620 } });
+  const page = await person.login('/tasks');
+  await shows(page, question, 'needsInput');
+  const take = (name, from = page) => from.screenshot({ path: path.join(folder, `${name}.png`) });
+  await take('tasks');
+  await page.goto(`${server.url}/chat?taskId=${question.id}`);
+  await page.getByRole('button', { name: 'blue' }).waitFor();
+  await take('chat');
+  const command = (await server.get('/api/tasks?kind=command&status=running')).tasks[0];
+  await page.goto(`${server.url}/chat?taskId=${command.id}`);
+  await until(async () => (await page.getByTestId('log').innerText()).split('\n').length > 34);
+  await take('log');
+  await page.goto(`${server.url}/tasks`);
+  await page.getByTestId('theme').click();
+  await page.getByTestId('language').click();
+  await shows(page, question, 'needsInput');
+  await take('tasks-dark-zh');
+  const phone = await browser.person(t, server, { phone: true, deviceScaleFactor: 1 });
+  const small = await phone.login('/tasks');
+  await shows(small, question, 'needsInput');
+  await take('phone', small);
+} finally {
+  for (const step of undo) await step();
+}
