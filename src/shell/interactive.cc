@@ -34,10 +34,19 @@ std::string_view base_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-// "python3.11" is known as "python" too.
+// "python3.11" is known as "python" too. Others have numbers for names of their own: "top10" is not top.
 std::string_view without_version(std::string_view name) {
   const size_t end = name.find_last_not_of("0123456789.-");
-  return end == std::string_view::npos ? name : name.substr(0, end + 1);
+  const std::string_view plain = end == std::string_view::npos ? name : name.substr(0, end + 1);
+  return in_list("python pypy node ruby jruby perl php lua pip gdb lldb", plain) ? plain : name;
+}
+
+// A script of one's own may have any name: "./watch" is not watch. What is in a folder of programs is what it is
+// called.
+bool is_own_script(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return false;
+  return !path.substr(0, slash).ends_with("bin") && !in_list("manage.py gradlew mvnw rails", path.substr(slash + 1));
 }
 
 bool names(std::string_view list, std::string_view program) {
@@ -176,7 +185,7 @@ class Check {
 
   std::optional<Refusal> check(const Invocation& invocation, int wraps) {
     const Word& first = invocation.words[0];
-    if (wraps > wraps_max || !first.known || first.text.empty()) return std::nullopt;
+    if (wraps > wraps_max || !first.known || first.text.empty() || is_own_script(first.text)) return std::nullopt;
     const std::string program(base_name(first.text));
     if (functions_.contains(program)) return std::nullopt;
     const Arguments arguments = read_arguments(invocation);

@@ -173,6 +173,7 @@ constexpr Case refused[] = {
 
 // What looks as if it asked, and does not.
 constexpr const char* look_alikes[] = {
+    "./watch", "./login x", "scripts/read x", "top10", "./top", "sh2", "/opt/app/less f", "echo \\", "vim\\",
     "echo vim", "grep -r vim .", "echo 'apt install x'", "cat <<EOF\nvim x\nEOF",
     "cat > vim.sh <<'EOF'\nsudo apt install x\nEOF", "# vim x", "ls # vim", "mkdir less", "./vim.sh", "rm vim",
     "git log --grep=vim", "alias e='vim x'", "vim() { :; }; vim x", "python3 less.py", "node top", "npm run top",

@@ -30,6 +30,9 @@ TEST(ShellParse, Words) {
   EXPECT_EQ(shown("echo $'a\\tb\\x41\\101\\'c'"), "echo|a\tbAA'c\n");
   EXPECT_EQ(shown("echo $\"x\""), "echo|x\n");
   EXPECT_EQ(shown("echo a\\\nb c \\\n d"), "echo|ab|c|d\n");
+  EXPECT_EQ(shown("echo \\"), "echo|\\\n");
+  EXPECT_EQ(shown("\\"), "\\\n");
+  EXPECT_EQ(shown("a\\"), "a\\\n");
   EXPECT_EQ(shown("echo a#b #c"), "echo|a#b\n");
   EXPECT_EQ(shown("echo 100% ~/x *.c {a,b} [x]"), "echo|100%|~/x|*.c|{a,b}|[x]\n");
 }

@@ -3,6 +3,7 @@
 // After the first error it stands at the end of the text, so that every loop ends by itself.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -52,7 +53,7 @@ class Parser {
   // --- the text
   bool at_end() const { return pos_ >= text_.size(); }
   char peek(size_t ahead = 0) const { return pos_ + ahead < text_.size() ? text_[pos_ + ahead] : '\0'; }
-  bool starts(std::string_view with) const { return text_.substr(pos_).starts_with(with); }
+  bool starts(std::string_view with) const { return text_.substr(std::min(pos_, text_.size())).starts_with(with); }
   void refuse(std::string why, Code code = Code::invalid_argument);
   void skip_blanks();  // And comments, and line ends that are escaped.
   void skip_newlines();

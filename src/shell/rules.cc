@@ -32,6 +32,7 @@ constexpr Grammar all_grammars[] = {
     {"psql", "-h -p -U -d -v -o -F -R -T -P --host --port --username --dbname --set --variable --output"},
     {"mysql mariadb mysqldump mysqladmin mariadb-dump mariadb-admin",
      "-h -P -u -D -S --host --port --user --database --socket"},
+    {"redis-cli valkey-cli", "-h -p -a -n -u -s -r -i --user --pass"},
     {"ssh", "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B", 1},
     {"sudo", "-u -g -h -p -C -r -t -T -U -R -D --user --group --host --prompt --close-from --chdir --chroot", 1},
     {"doas", "-u -C", 1},

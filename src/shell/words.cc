@@ -58,7 +58,7 @@ Word Parser::read_word() {
         }
         word.quoted = true;
         append(word, pos_ + 1 < text_.size() ? peek(1) : '\\', false);
-        pos_ += 2;
+        pos_ = std::min(pos_ + 2, text_.size());
         break;
       case '\'':
         single_quoted(word);
