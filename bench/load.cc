@@ -231,4 +231,71 @@ FanOutResult fan_out(const Target& target, const std::string& path, int readers,
   return result;
 }
 
+FanOutResult paced_out(const Target& target, const std::string& path, const std::string& type, int readers, int events,
+                       const std::function<void(int)>& fire) {
+  struct Reader {
+    int fd = -1;
+    std::string in;
+    int seen = 0;
+  };
+  constexpr double every = 0.01;
+  constexpr int quiet_ms = 300;
+  const std::string mark = "event: " + type + "\n";
+  const int poll = epoll_create1(EPOLL_CLOEXEC);
+  std::vector<Reader> all(static_cast<size_t>(readers));
+  for (Reader& reader : all) {
+    reader.fd = connect_to(target);
+    send_all(reader.fd, request(target, "GET", path));
+    fcntl(reader.fd, F_SETFL, O_NONBLOCK);
+    epoll_event event{.events = EPOLLIN, .data = {.ptr = &reader}};
+    epoll_ctl(poll, EPOLL_CTL_ADD, reader.fd, &event);
+  }
+  FanOutResult result;
+  std::vector<double> fired;
+  std::vector<epoll_event> ready(1024);
+  char buffer[65536];
+  // Reads what is there; before the first fire(n) it is not counted.
+  const auto read_for = [&](int wait_ms) {
+    const int n = epoll_wait(poll, ready.data(), static_cast<int>(ready.size()), wait_ms);
+    for (int i = 0; i < n; ++i) {
+      Reader& reader = *static_cast<Reader*>(ready[static_cast<size_t>(i)].data.ptr);
+      const ssize_t got = recv(reader.fd, buffer, sizeof buffer, 0);
+      if (got <= 0) {
+        epoll_ctl(poll, EPOLL_CTL_DEL, reader.fd, nullptr);
+        continue;
+      }
+      reader.in.append(buffer, static_cast<size_t>(got));
+      size_t done = 0;
+      for (size_t at = 0; (at = reader.in.find(mark, done)) != std::string::npos; done = at + mark.size()) {
+        if (fired.empty() || reader.seen >= static_cast<int>(fired.size())) continue;
+        result.micros.push_back((now_seconds() - fired[static_cast<size_t>(reader.seen++)]) * 1e6);
+        ++result.deliveries;
+      }
+      // The mark may be cut by the read.
+      reader.in.erase(0, std::max(done, reader.in.size() - std::min(reader.in.size(), mark.size())));
+    }
+    return n;
+  };
+  while (read_for(quiet_ms) > 0) {
+  }
+  const int64_t whole = int64_t{readers} * events;
+  const double began = now_seconds();
+  while (result.deliveries < whole) {
+    const double due = began + every * static_cast<double>(fired.size());
+    const bool more = static_cast<int>(fired.size()) < events;
+    if (more && now_seconds() >= due) {
+      fired.push_back(now_seconds());
+      fire(static_cast<int>(fired.size()));
+    }
+    const int wait_ms = more ? std::max(0, static_cast<int>((due - now_seconds()) * 1e3)) : 5'000;
+    if (read_for(wait_ms) == 0 && !more) break;
+  }
+  result.seconds = now_seconds() - began;
+  result.complete = result.deliveries == whole;
+  for (Reader& reader : all) close(reader.fd);
+  close(poll);
+  std::ranges::sort(result.micros);
+  return result;
+}
+
 }  // namespace errand::bench

@@ -41,16 +41,21 @@ LoadResult load(const Target& target, int connections, int64_t total, const std:
 struct FanOutResult {
   int64_t deliveries = 0;
   double seconds = 0;          // From the first byte after `go` to the last event of the last reader.
-  std::vector<double> micros;  // Of paced events, from their stamp to their arrival; sorted.
+  std::vector<double> micros;  // Of paced events, from when they were asked for to their arrival; sorted.
   bool complete = false;       // Every reader got all.
   double percentile(double p) const;
 };
 
 // `readers` streams of `path`. Once all are open (each has had its reply's head), calls go(); then counts events (blank
-// lines after a `data:`) until each reader has `events` of them or nothing came for 10 s. `stamp`, where set, is the
-// key of a number in the data that holds the microseconds (CLOCK_MONOTONIC) at which it was made.
+// lines after a `data:`) until each reader has `events` of them or nothing came for 10 s.
 FanOutResult fan_out(const Target& target, const std::string& path, int readers, int64_t events,
                      const std::function<void()>& go);
+
+// `readers` streams of `path`. Once all are open and have been silent for a while, calls fire(n) a hundred times a
+// second, which makes one event of the type; measures from each fire(n) to the arrival of the n-th such event at every
+// reader.
+FanOutResult paced_out(const Target& target, const std::string& path, const std::string& type, int readers, int events,
+                       const std::function<void(int)>& fire);
 
 double now_seconds();
 

@@ -204,6 +204,24 @@ class Finder {
   std::vector<std::string> agents_;
 };
 
+// A quick look at a candidate's stored texts: false where a term cannot be in them. Most candidates of a rare term that
+// shares its grams with many others are dropped here, for a tenth of what reading the whole task costs.
+Result<bool> may_have(Database& db, int64_t number, const std::vector<std::string>& terms) {
+  const auto as_stored = [](const std::string& term) { return term.find_first_of("\"\\") == std::string::npos; };
+  if (terms.empty() || !std::ranges::any_of(terms, as_stored)) return true;
+  Use row(
+      db.cached("SELECT l.title, l.launch, r.result FROM launches l LEFT JOIN results r ON r.n = l.n WHERE l.n = ?1")
+          .bind(1, number));
+  const int code = row->step();
+  if (code == SQLITE_DONE) return false;
+  if (code != SQLITE_ROW) return std::unexpected(db.error(code, "read a task"));
+  const std::string texts[] = {fold(row->text(0)), fold(row->text(1)), fold(searched_text(row->text(2)))};
+  return std::ranges::all_of(terms, [&](const std::string& term) {
+    // What JSON escapes is not found in it: such a term is left to the whole task.
+    return !as_stored(term) || std::ranges::any_of(texts, [&](const std::string& text) { return text.contains(term); });
+  });
+}
+
 // A page that is being filled.
 class Filler {
  public:
@@ -216,6 +234,7 @@ class Filler {
       --skip_;
       return false;
     }
+    if (const Result<bool> likely = may_have(db_, place.number, terms_); !likely || !*likely) return likely;
     Result<std::optional<Task>> task = load_task(db_, place.number);
     if (!task) return std::unexpected(task.error());
     if (!*task || !passes(**task, filter_, terms_)) return false;
@@ -389,6 +408,9 @@ Result<int64_t> count_tasks(Reader& reader, const TaskFilter& filter) {
       ++count;
       continue;
     }
+    const Result<bool> likely = may_have(reader.db, **number, *terms);
+    if (!likely) return std::unexpected(likely.error());
+    if (!*likely) continue;
     const Result<std::optional<Task>> task = load_task(reader.db, **number);
     if (!task) return std::unexpected(task.error());
     if (*task && passes(**task, filter, *terms)) ++count;
