@@ -139,9 +139,33 @@ EngineSettings engine_settings(const cli::Settings& settings) {
   out.max_restarts = static_cast<int>(settings.max_restarts);
   out.retention_ms = settings.retention_s * 1'000;
   out.output_limit = settings.output_limit_bytes;
+  out.command_limits = {.cpu_s = settings.limit_cpu_s,
+                        .memory_bytes = settings.limit_memory_bytes,
+                        .processes = settings.limit_processes,
+                        .open_files = settings.limit_open_files,
+                        .nice = static_cast<int>(settings.limit_nice)};
   const char* const home = std::getenv("HOME");
   out.default_work_dir = home != nullptr && *home != '\0' ? home : "/";
+  if (!settings.work_dirs.empty()) out.default_work_dir = settings.work_dirs.front();
   return out;
+}
+
+// By which means each limit of a command holds here.
+net::Means means_of(const process::Abilities& can) {
+  net::Means means;
+  if (!can.known) return means;
+  means.limits = {
+      {"cpu", can.cgroup ? "counted by a control group, RLIMIT_CPU behind it" : "looked at, RLIMIT_CPU behind it"},
+      {"memory",
+       can.cgroup_memory ? "the kernel (memory.max of a control group)" : "looked at, 10 to 200 times a second"},
+      {"processes", can.cgroup_pids ? "looked at, pids.max of a control group behind it"
+                                    : "looked at, 10 to 200 times a second, RLIMIT_NPROC behind it (not for root)"},
+      {"open_files", "the kernel (RLIMIT_NOFILE), for each process"},
+      {"kill", can.cgroup ? "at once (cgroup.kill), " + can.cgroup_text
+                          : "process by process: no control group (" + can.cgroup_text + ")"}};
+  means.sandbox = !can.bwrap.empty();
+  means.sandbox_text = can.bwrap.empty() ? can.bwrap_text : can.bwrap;
+  return means;
 }
 
 std::vector<Agent> found_agents() {
@@ -189,7 +213,8 @@ class Application {
                                         clock_, random_);
     std::error_code error;
     const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
-    auto supervisor = process::connect_supervisor({.data_dir = data_dir_, .self = self}, *loop_);
+    auto supervisor = process::connect_supervisor(
+        {.data_dir = data_dir_, .self = self, .orphan_ms = settings_.orphan_s * 1'000}, *loop_);
     if (!supervisor) return std::unexpected(supervisor.error());
     supervisor_ = std::move(*supervisor);
 
@@ -197,6 +222,9 @@ class Application {
     command_ = command::make_command_driver(
         {.data_dir = data_dir_,
          .environment = environment_list(),
+         .env_allow = settings_.env_allow,
+         .work_dirs = settings_.work_dirs,
+         .umask = static_cast<int>(std::strtol(settings_.child_umask.c_str(), nullptr, 8)),
          .default_timeout_ms = engine_settings_.command_timeout_ms,
          .output_limit = engine_settings_.output_limit,
          .artifacts = {.bytes = settings_.artifacts_max_bytes, .files = settings_.artifacts_max_files}},
@@ -258,6 +286,7 @@ class Application {
         .version = std::string(version),
         .authenticated = [this](const net::Request& request) { return auth_->is_owner(request); },
         .stats = [this] { return server_->stats(); },
+        .means = [this] { return means_of(supervisor_->abilities()); },
         .login = [this](const net::ExchangePtr& exchange) { return auth_->handle(exchange); },
         .page = net::serve_page,
         .tools = tools_.get(),

@@ -136,10 +136,16 @@ void read_bounds(Fields& fields, Launch& launch, std::string_view timeout_field)
   if (launch.progress_every_ms < 0) launch.progress_every_ms = 0;
   fields.seconds_or_none("retention_s", launch.retention_ms);
   fields.inner("limits", [&](Fields& inner) {
-    inner.integer("cpu_s", launch.limits.cpu_s, 1, count_max);
-    inner.integer("memory_bytes", launch.limits.memory_bytes, 1, bytes_max);
-    inner.integer("processes", launch.limits.processes, 1, count_max);
-    inner.integer("open_files", launch.limits.open_files, 1, count_max);
+    // 0 says "none", which is -1 inside.
+    const auto limit = [&](const char* name, int64_t& into, int64_t most) {
+      if (!inner.has(name)) return;
+      inner.integer(name, into, 0, most);
+      if (into == 0) into = -1;
+    };
+    limit("cpu_s", launch.limits.cpu_s, count_max);
+    limit("memory_bytes", launch.limits.memory_bytes, bytes_max);
+    limit("processes", launch.limits.processes, count_max);
+    limit("open_files", launch.limits.open_files, count_max);
     inner.integer("output_bytes", launch.limits.output_bytes, 1, bytes_max);
     inner.integer("nice", launch.limits.nice, -20, 19);
   });

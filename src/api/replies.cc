@@ -255,6 +255,19 @@ std::string settings_reply(const EngineSettings& settings) {
       out.null();
     }
     out.field("output_limit_bytes", settings.output_limit);
+    const auto limit = [&](std::string_view field, int64_t value) {
+      out.key(field);
+      if (value > 0) {
+        out.value(value);
+      } else {
+        out.null();
+      }
+    };
+    limit("limit_cpu_s", settings.command_limits.cpu_s);
+    limit("limit_memory_bytes", settings.command_limits.memory_bytes);
+    limit("limit_processes", settings.command_limits.processes);
+    limit("limit_open_files", settings.command_limits.open_files);
+    out.field("limit_nice", settings.command_limits.nice);
     out.text_or_null("default_work_dir", settings.default_work_dir);
   });
 }

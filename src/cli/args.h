@@ -48,6 +48,12 @@ struct RunArgs {
   std::vector<std::string> command;
   bool shell = false;
   bool allow_interactive = false;
+  // Absent: the server's default; 0: no limit.
+  std::optional<Millis> cpu;
+  std::optional<int64_t> memory, processes, open_files, max_output;
+  std::optional<int> nice;
+  std::string sandbox;
+  std::vector<std::string> add_dirs;
 };
 
 struct AskArgs {

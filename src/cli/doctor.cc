@@ -122,6 +122,32 @@ Check check_supervisor(const std::string& data_dir) {
   return {"supervisor", State::ok, "does not run; the server starts it when it needs it", ""};
 }
 
+// By which means the limits of commands hold, and whether there is a sandbox: what the server found at its start.
+void add_means(const std::string& health, Checks& checks) {
+  const std::string limits = member(health, "limits");
+  if (limits.empty()) return;
+  const bool grouped = member(limits, "kill").starts_with("at once");
+  for (const char* limit : {"memory", "processes", "cpu", "open_files"})
+    checks.push_back({fmt::format("limit {}", limit), State::ok, member(limits, limit), ""});
+  checks.push_back({"ending tasks", State::ok, member(limits, "kill"),
+                    grouped ? "" : "All limits hold without; with Delegate=yes in its service the kernel holds them."});
+  const std::string sandbox = member(health, "sandbox");
+  const bool available = member(sandbox, "available") == "true";
+  checks.push_back({"sandbox", available ? State::ok : State::warning,
+                    available ? "workspace and strict work (" + member(sandbox, "text") + ")"
+                              : "only \"off\": " + member(sandbox, "text"),
+                    available ? "" : "Needed only for errand run --sandbox workspace or strict."});
+}
+
+// Where no server runs: what one would try.
+Check check_bwrap() {
+  for (const char* file : {"/usr/local/bin/bwrap", "/usr/bin/bwrap", "/bin/bwrap"})
+    if (::access(file, X_OK) == 0)
+      return {"sandbox", State::ok, std::string(file) + " is there; the server tries it when it starts", ""};
+  return {"sandbox", State::warning, "only \"off\": bubblewrap is not installed",
+          "For errand run --sandbox workspace or strict: apt install bubblewrap."};
+}
+
 // The server, whether it takes our token, and the agents that it found. True where it can be talked to.
 bool check_server(Context& context, Checks& checks) {
   context.client.set_start(Start::never);
@@ -154,6 +180,7 @@ bool check_server(Context& context, Checks& checks) {
     return false;
   }
   checks.push_back({"token", State::ok, "accepted", ""});
+  add_means(*health, checks);
   std::string names;
   for (const AgentInfo& agent : parse_agents(*body).value_or(std::vector<AgentInfo>()))
     names.append(names.empty() ? "" : ", ").append(agent.id);
@@ -197,8 +224,8 @@ void print_text(const Screen& screen, const Checks& checks) {
     std::string_view glyph = check.state == State::ok ? "✓" : check.state == State::warning ? "!" : "✗";
     std::string_view style = check.state == State::ok ? "32" : check.state == State::warning ? "33" : "31";
     screen.out_line(
-        fmt::format("{} {:<12} {}", styled(glyph, style, screen.colours()), check.name, one_line(check.text)));
-    if (!check.fix.empty()) screen.out_line(fmt::format("  {:<12} → {}", "", check.fix));
+        fmt::format("{} {:<16} {}", styled(glyph, style, screen.colours()), check.name, one_line(check.text)));
+    if (!check.fix.empty()) screen.out_line(fmt::format("  {:<16} → {}", "", check.fix));
   }
 }
 
@@ -217,7 +244,10 @@ int doctor(Context& context, const DoctorArgs&) {
     checks.push_back(check_store(data_dir));
     checks.push_back(check_supervisor(data_dir));
   }
-  if (!check_server(context, checks) && context.globals.url.empty()) checks.push_back(check_path());
+  if (!check_server(context, checks) && context.globals.url.empty()) {
+    checks.push_back(check_path());
+    checks.push_back(check_bwrap());
+  }
   bool well = true;
   for (const Check& check : checks) well = well && check.state != State::wrong;
   context.screen.json() ? print_json(context.screen, checks, well) : print_text(context.screen, checks);

@@ -1,5 +1,6 @@
 #include "cli/duration.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -10,6 +11,7 @@ namespace errand::cli {
 namespace {
 
 constexpr Millis duration_max = 10LL * 366 * 86'400'000;
+constexpr double size_max = 1LL << 50;
 
 Millis unit_ms(std::string_view unit) {
   if (unit == "ms") return 1;
@@ -49,6 +51,44 @@ Result<Millis> parse_duration(std::string_view text) {
     if (total > static_cast<double>(duration_max)) return wrong();
   }
   return static_cast<Millis>(std::llround(total));
+}
+
+Result<int64_t> parse_size(std::string_view text) {
+  auto wrong = [&] {
+    return fail(
+        Code::invalid_argument,
+        fmt::format("\"{}\" is not a size: write bytes (1000000) or a number with a unit (512K, 64M, 1.5G).", text));
+  };
+  size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  std::string_view number = text.substr(0, digits), unit = text.substr(digits);
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  double value = 0;
+  auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc() || end != number.data() + number.size()) return wrong();
+  constexpr std::string_view units = "KMGT";
+  double scale = 1;
+  if (!unit.empty() && unit != "B" && unit != "b") {
+    const char letter = static_cast<char>(unit[0] >= 'a' ? unit[0] - 32 : unit[0]);
+    const size_t power = units.find(letter);
+    const std::string_view rest = unit.substr(1);
+    if (power == std::string_view::npos || !(rest.empty() || rest == "B" || rest == "b" || rest == "iB"))
+      return wrong();
+    scale = std::pow(1024.0, static_cast<double>(power + 1));
+  }
+  if (value * scale > size_max) return wrong();
+  return std::llround(value * scale);
+}
+
+std::string size_words(int64_t bytes) {
+  constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  size_t power = 0;
+  while (value >= 1024 && power < 4) {
+    value /= 1024;
+    ++power;
+  }
+  const bool whole = value == std::floor(value) || value >= 100;
+  return whole ? fmt::format("{:.0f} {}", value, units[power]) : fmt::format("{:.1f} {}", value, units[power]);
 }
 
 std::string short_duration(Millis span) {

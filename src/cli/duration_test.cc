@@ -25,6 +25,28 @@ TEST(ParseDuration, RefusesWhatIsNone) {
   }
 }
 
+TEST(ParseSize, TakesBytesAndUnits) {
+  EXPECT_EQ(parse_size("1000"), 1'000);
+  EXPECT_EQ(parse_size("512M"), 512LL << 20);
+  EXPECT_EQ(parse_size("512m"), 512LL << 20);
+  EXPECT_EQ(parse_size("1.5G"), 1536LL << 20);
+  EXPECT_EQ(parse_size("64MiB"), 64LL << 20);
+  EXPECT_EQ(parse_size("2 GB"), 2LL << 30);
+  EXPECT_EQ(parse_size("7B"), 7);
+  EXPECT_EQ(parse_size("0"), 0);
+}
+
+TEST(ParseSize, RefusesWhatIsNone) {
+  for (const char* text : {"", "G", "-1", "1X", "1 2", "1Gi", "1..5M", "9999999T", "1MBB", "0x10"})
+    EXPECT_FALSE(parse_size(text)) << text;
+}
+
+TEST(SizeWords, AreShort) {
+  EXPECT_EQ(size_words(900), "900 bytes");
+  EXPECT_EQ(size_words(2LL << 30), "2 GiB");
+  EXPECT_EQ(size_words(1'500LL << 20), "1.5 GiB");
+}
+
 TEST(ShortDuration, HasOneUnit) {
   EXPECT_EQ(short_duration(4'900), "4s");
   EXPECT_EQ(short_duration(720'000), "12m");

@@ -44,6 +44,18 @@ void duration(CLI::App& app, const std::string& name, std::optional<Millis>& int
       ->type_name("DURATION");
 }
 
+void size(CLI::App& app, const std::string& name, std::optional<int64_t>& into, const std::string& help) {
+  app.add_option_function<std::string>(
+         name,
+         [&into, name](const std::string& text) {
+           Result<int64_t> bytes = parse_size(text);
+           if (!bytes) throw CLI::ValidationError(name, bytes.error().message);
+           into = *bytes;
+         },
+         help)
+      ->type_name("SIZE");
+}
+
 void words(CLI::App& app, const std::string& name, std::string& into, const std::string& help, bool required) {
   CLI::Option* option = app.add_option_function<std::vector<std::string>>(
       name,
@@ -91,6 +103,21 @@ Made run_setup(CLI::App& app, Globals&) {
   launch(app, args->launch);
   app.add_flag("--shell", args->shell, "Join the words and give them to /bin/sh -c");
   app.add_flag("--allow-interactive", args->allow_interactive, "Start it even if it looks as if it would ask a person");
+  duration(app, "--cpu", args->cpu, "CPU time that all its processes may use: 90s, 10m; 0 is no limit");
+  size(app, "--memory", args->memory, "Memory that all its processes may use: 512M, 4G; 0 is no limit");
+  app.add_option("--processes", args->processes, "Processes that it may have at once; 0 is no limit")
+      ->check(CLI::Range(0, 1'000'000));
+  app.add_option("--open-files", args->open_files, "Files that each process may have open; 0 is no limit")
+      ->check(CLI::Range(0, 1'000'000'000));
+  size(app, "--max-output", args->max_output, "Output that is kept; past it the beginning and the end");
+  app.add_option("--nice", args->nice, "How far it steps back for others: 0 to 19")->check(CLI::Range(-20, 19));
+  app.add_option("--sandbox", args->sandbox,
+                 "What it may touch: all that you may; its work dir alone; that, and no network")
+      ->type_name("off|workspace|strict")
+      ->check(CLI::IsMember({"off", "workspace", "strict"}));
+  app.add_option("--add-dir", args->add_dirs, "With --sandbox: a further folder that it may write to; repeatable")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
   stay(app, args->launch.stay, "Show its output until it ends, then exit as it did (128+n for a signal)");
   // For the help only: the words of the command are taken off the line before it is parsed.
   app.add_option("command", args->command,

@@ -1,5 +1,6 @@
 // errand run: a command, in the background.
 #include "base/text.h"
+#include "cli/files.h"
 #include "cli/launch.h"
 #include "cli/verbs.h"
 
@@ -10,6 +11,19 @@ namespace {
 // One word that a shell would read as more than a word.
 bool is_a_line(const std::string& word) {
   return word.find_first_of(" \t\n|&;<>()$`\\\"'*?[]{}~#!") != std::string::npos;
+}
+
+void write_limits(JsonOut& out, const RunArgs& args) {
+  if (!args.cpu && !args.memory && !args.processes && !args.open_files && !args.max_output && !args.nice) return;
+  out.key("limits").object();
+  // A part of a second is a second: 0 would be no limit.
+  if (args.cpu) out.field("cpu_s", (*args.cpu + 999) / 1'000);
+  if (args.memory) out.field("memory_bytes", *args.memory);
+  if (args.processes) out.field("processes", *args.processes);
+  if (args.open_files) out.field("open_files", *args.open_files);
+  if (args.max_output) out.field("output_bytes", *args.max_output);
+  if (args.nice) out.field("nice", *args.nice);
+  out.end();
 }
 
 }  // namespace
@@ -33,6 +47,13 @@ int run(Context& context, const RunArgs& args) {
     out.end();
   }
   if (args.allow_interactive) out.field("allow_interactive", true);
+  write_limits(out, args);
+  if (!args.sandbox.empty()) out.field("sandbox", args.sandbox);
+  if (!args.add_dirs.empty()) {
+    out.key("add_dirs").array();
+    for (const std::string& folder : args.add_dirs) out.value(absolute(folder));
+    out.end();
+  }
   if (Status written = write_launch(context, out, args.launch); !written) return context.screen.fail(written.error());
   out.end();
   return launch(context, body, args.launch.stay);

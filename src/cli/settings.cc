@@ -41,6 +41,15 @@ const Setting all_settings[] = {
     {"output_limit_bytes", &Settings::output_limit_bytes, 4'096, 1LL << 40},
     {"artifacts_max_bytes", &Settings::artifacts_max_bytes, 0, 1LL << 40},
     {"artifacts_max_files", &Settings::artifacts_max_files, 0, 100'000},
+    {"limit_cpu_s", &Settings::limit_cpu_s, 0, year_s},
+    {"limit_memory_bytes", &Settings::limit_memory_bytes, 0, 1LL << 50},
+    {"limit_processes", &Settings::limit_processes, 0, 1'000'000},
+    {"limit_open_files", &Settings::limit_open_files, 0, 1LL << 30},
+    {"limit_nice", &Settings::limit_nice, -20, 19},
+    {"env_allow", &Settings::env_allow},
+    {"work_dirs", &Settings::work_dirs},
+    {"child_umask", &Settings::child_umask},
+    {"orphan_s", &Settings::orphan_s, 60, year_s},
     {"behind_proxy", &Settings::behind_proxy},
     {"tls_cert", &Settings::tls_cert},
     {"tls_key", &Settings::tls_key},
@@ -175,6 +184,13 @@ Result<Settings> read_settings(const ServeArgs& args, const std::map<std::string
   if (args.log_level) settings.log_level = *args.log_level;
   settings.allow_hosts.insert(settings.allow_hosts.end(), args.allow_host.begin(), args.allow_host.end());
   if (settings.max_concurrent < 1) return fail(Code::invalid_argument, "max_concurrent must be at least 1.");
+  if (settings.child_umask.empty() || settings.child_umask.size() > 4 ||
+      settings.child_umask.find_first_not_of("01234567") != std::string::npos ||
+      std::strtol(settings.child_umask.c_str(), nullptr, 8) > 0777)
+    return fail(Code::invalid_argument, "child_umask is an octal number in quotes, such as \"022\" or \"077\".");
+  for (const std::string& folder : settings.work_dirs)
+    if (!folder.starts_with('/'))
+      return fail(Code::invalid_argument, fmt::format("work_dirs: \"{}\" must be an absolute path.", folder));
   if (settings.tls_cert.empty() != settings.tls_key.empty())
     return fail(Code::invalid_argument, "tls_cert and tls_key go together.");
   return settings;

@@ -26,6 +26,16 @@ struct Settings {
   int64_t output_limit_bytes = 64LL << 20;
   int64_t artifacts_max_bytes = 256LL << 20;
   int64_t artifacts_max_files = 1'000;
+  // Of commands that name none; 0: no limit.
+  int64_t limit_cpu_s = 0;
+  int64_t limit_memory_bytes = 2LL << 30;
+  int64_t limit_processes = 512;
+  int64_t limit_open_files = 4'096;
+  int64_t limit_nice = 0;
+  std::vector<std::string> env_allow;  // Names, or beginnings with "*": passed on from the server's environment.
+  std::vector<std::string> work_dirs;  // Folders that commands may work in; empty: any.
+  std::string child_umask = "022";     // Octal.
+  int64_t orphan_s = 86'400;           // How long commands go on without any server.
   bool behind_proxy = false;
   std::string tls_cert;
   std::string tls_key;

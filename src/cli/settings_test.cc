@@ -65,6 +65,20 @@ TEST_F(SettingsTest, AGroupIsATable) {
   EXPECT_NE(refusal().find("write it as a table"), std::string::npos) << refusal();
 }
 
+TEST_F(SettingsTest, LimitsOfCommandsAreSettings) {
+  const Result<Settings> usual = read_settings(args_, {});
+  EXPECT_EQ(usual->limit_processes, 512);
+  EXPECT_EQ(usual->limit_memory_bytes, 2LL << 30);
+  file("limit_processes = 0\nwork_dirs = [\"/srv\"]\nchild_umask = \"077\"\nenv_allow = [\"CC\", \"CARGO_*\"]\n");
+  EXPECT_EQ(read_settings(args_, {})->limit_processes, 0) << "none";
+  EXPECT_EQ(read_settings(args_, {})->env_allow.size(), 2u);
+  EXPECT_EQ(read_settings(args_, {{"ERRAND_LIMIT_NICE", "-5"}})->limit_nice, -5);
+  file("child_umask = \"089\"\n");
+  EXPECT_NE(refusal().find("octal"), std::string::npos);
+  file("work_dirs = [\"here\"]\n");
+  EXPECT_NE(refusal().find("absolute"), std::string::npos);
+}
+
 TEST_F(SettingsTest, AFileThatWasNamedMustBeThere) {
   args_.config = folder_ + "/other.toml";
   EXPECT_NE(refusal().find("other.toml"), std::string::npos);

@@ -1,4 +1,7 @@
 // errand show: everything about a task.
+#include <cstdlib>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/escape_filter.h"
@@ -52,7 +55,8 @@ void progress_rows(Sheet& sheet, const TaskInfo& task) {
     sheet.row("usage", fmt::format("{} tokens in, {} out{}", progress.input_tokens, progress.output_tokens,
                                    progress.cost_usd > 0 ? fmt::format(", ${:.4f}", progress.cost_usd) : ""));
   if (progress.output_bytes > 0)
-    sheet.row("output", fmt::format("{} lines, {}", progress.output_lines, size_text(progress.output_bytes)));
+    sheet.row("output", fmt::format("{} lines, {}{}", progress.output_lines, size_text(progress.output_bytes),
+                                    progress.output_truncated ? "; over its limit: the middle was left out" : ""));
   if (progress.cpu_s > 0 || progress.memory_bytes > 0)
     sheet.row("resources",
               fmt::format("{:.1f} s of CPU, {} of memory", progress.cpu_s, size_text(progress.memory_bytes)));
@@ -72,6 +76,45 @@ std::string artifact_lines(Context& context, const std::string& id) {
     if (file.source != "log")
       lines += fmt::format("{}  {}  {}\n", one_line(file.name), size_text(file.size), one_line(file.media_type));
   return lines;
+}
+
+std::string limit_words(const std::string& name, const std::string& value) {
+  const int64_t number = std::atoll(value.c_str());
+  if (name == "memory" || name == "memory_bytes" || name == "output_bytes") return size_words(number);
+  if (name == "cpu" || name == "cpu_s" || name == "timeout") return value + " s";
+  return value;
+}
+
+// What holds for it: "2 GiB of memory, 512 processes, 4096 open files, 64 MiB of output".
+std::string limits_text(const TaskInfo& task) {
+  std::string text;
+  const std::pair<const char*, const char*> words[] = {{"cpu_s", "of CPU time"},
+                                                       {"memory_bytes", "of memory"},
+                                                       {"processes", "processes"},
+                                                       {"open_files", "open files"},
+                                                       {"output_bytes", "of output"}};
+  for (const auto& [name, what] : words)
+    if (const auto limit = task.limits.find(name); limit != task.limits.end())
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", limit_words(name, std::to_string(limit->second)), what);
+  if (const auto nice = task.limits.find("nice"); nice != task.limits.end() && nice->second != 0)
+    text += fmt::format(", nice {}", nice->second);
+  return text;
+}
+
+// Details are for programs; a person wants the limit that was hit, and what was last said on standard error.
+void error_rows(Sheet& sheet, const TaskInfo& task) {
+  const std::string limit = member(task.error_details, "limit"), seen = member(task.error_details, "seen");
+  if (!limit.empty())
+    sheet.row("limit hit",
+              fmt::format("{}: {}{}", task.error_code, limit_words(task.error_code, limit),
+                          seen.empty() ? "" : fmt::format(" allowed, {} seen", limit_words(task.error_code, seen))),
+              "31");
+  const std::string said = member(task.error_details, "stderr_tail");
+  const bool plain = task.kind == "command" && !task.error_details.empty();
+  sheet.block("Error (" + task.error_code + ")", task.error_message + (plain ? "" : "\n" + task.error_details),
+              "--json has the whole of it");
+  if (plain)
+    sheet.block("Standard error, the end of it", said, fmt::format("errand logs {} has the whole of it", task.id));
 }
 
 }  // namespace
@@ -104,6 +147,8 @@ int show(Context& context, const ShowArgs& args) {
   sheet.row("command", task->command);
   sheet.row("description", task->description);
   sheet.row("work dir", task->work_dir);
+  sheet.row("limits", limits_text(*task));
+  if (task->sandbox != "off") sheet.row("sandbox", task->sandbox);
   sheet.row("batch", task->batch_id);
   sheet.row("session", task->session_id);
   sheet.row("parent", task->parent_session_id);
@@ -124,9 +169,7 @@ int show(Context& context, const ShowArgs& args) {
   if (task->signal) sheet.row("signal", std::to_string(*task->signal), "31");
   progress_rows(sheet, *task);
   sheet.block("Prompt", task->prompt, "--json has the whole of it");
-  if (!task->error_code.empty())
-    sheet.block("Error (" + task->error_code + ")", task->error_message + "\n" + task->error_details,
-                "--json has the whole of it");
+  if (!task->error_code.empty()) error_rows(sheet, *task);
   if (task->kind == "command")
     sheet.block("Artifacts", artifact_lines(context, *id), fmt::format("errand artifacts {} lists them all", task->id));
   if (task->result) sheet.block("Result", *task->result, fmt::format("errand output {} has the whole of it", task->id));

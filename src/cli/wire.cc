@@ -106,6 +106,7 @@ ProgressInfo progress_of(const json::value& in) {
   }
   out.output_bytes = integer(in, "output_bytes");
   out.output_lines = integer(in, "output_lines");
+  out.output_truncated = flag(in, "output_truncated");
   out.cpu_s = real(in, "cpu_s");
   out.memory_bytes = integer(in, "memory_bytes");
   out.idle_s = real(in, "idle_s");
@@ -140,6 +141,10 @@ TaskInfo task_of(const json::value& in) {
         out.command.append(out.command.empty() ? "" : " ").append(std::string_view(word.get_string()));
     });
   out.work_dir = text(in, "work_dir");
+  out.sandbox = text(in, "sandbox");
+  if (const json::value* limits = find(in, "limits"))
+    for (const char* name : {"cpu_s", "memory_bytes", "processes", "open_files", "output_bytes", "nice"})
+      if (const auto value = maybe_integer(*limits, name)) out.limits[name] = *value;
   out.session_id = text(in, "session_id");
   out.parent_session_id = text(in, "parent_session_id");
   out.batch_id = text(in, "batch_id");

@@ -34,6 +34,7 @@ struct ProgressInfo {
   int64_t input_tokens = 0, output_tokens = 0;
   double cost_usd = 0;
   int64_t output_bytes = 0, output_lines = 0;
+  bool output_truncated = false;
   double cpu_s = 0;
   int64_t memory_bytes = 0;
   double idle_s = 0;
@@ -44,6 +45,8 @@ struct TaskInfo {
   std::optional<WaitingInfo> waiting_for;
   bool stopping = false;
   std::string agent_id, agent, model, title, description, prompt, command, work_dir;
+  std::string sandbox;
+  std::map<std::string, int64_t> limits;  // Those that are set.
   std::string session_id, parent_session_id, batch_id;
   std::map<std::string, std::string> labels;
   bool is_forked = false;

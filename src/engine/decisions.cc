@@ -77,6 +77,10 @@ void EngineImpl::decide_reports(Live& live, const Action& action, Task& after, P
       prepared.recorder.record(report, after, ids_, out, now);
     }
   }
+  // What a command uses is in its record as it moves. It is an event only while somebody watches: a stored one every
+  // few seconds of every task would be most of the database, and tell nobody anything.
+  const bool sample = action.reports.size() == 1 && std::holds_alternative<report::Resources>(action.reports.front());
+  if (sample && at_work(after.state) && read_live(live.id)) out.events.push_back(progress_event(after, now));
 }
 
 // Takes one step over: its events after what was recorded before it, its notices, its effects.

@@ -61,6 +61,8 @@ struct EngineSettings {
   int max_restarts = max_restarts_default;  // Of a turn that hangs, where its launch says on_hang: restart.
   Millis retention_ms = 0;                  // 0: keep.
   int64_t output_limit = 64LL << 20;
+  // Of commands that name none; 0: no limit.
+  Limits command_limits{.memory_bytes = 2LL << 30, .processes = 512, .open_files = 4'096};
   int inbox_max = 10'000;             // Waiting inputs, past which calls are answered `exhausted`.
   Millis delta_watched_ms = 30;       // Text is merged this long while somebody reads the task,
   Millis delta_unwatched_ms = 1'000;  // and this long where nobody does,

@@ -216,6 +216,8 @@ class EngineImpl final : public Engine {
   void open_now(const LivePtr& live, bool reattach, std::vector<Message> history);
   void stop_turn(const LivePtr& live);
   void end_without_turn(const LivePtr& live, int run);
+  // Somebody reads this task's events as they come.
+  bool read_live(const TaskId& id) const;
   void reported(TurnSink& sink, std::vector<Report> reports, std::string checkpoint);
   void turn_ended(TurnSink& sink, Outcome outcome);
   void bury(Live& live);

@@ -17,6 +17,12 @@ Session own_session(const Task& task) {
       .id = task.session_id, .task_id = task.id, .origin = "task", .title = task.title, .created_at = task.created_at};
 }
 
+void fill_in(Limits& asked, const Limits& usual) {
+  for (int64_t Limits::* limit : {&Limits::cpu_s, &Limits::memory_bytes, &Limits::processes, &Limits::open_files})
+    if (asked.*limit == 0) asked.*limit = usual.*limit;
+  if (asked.nice == 0) asked.nice = usual.nice;
+}
+
 }  // namespace
 
 const Agent* EngineImpl::find_agent(const std::string& id_or_name) const {
@@ -57,6 +63,7 @@ Status EngineImpl::complete_launch(Launch& launch) const {
   if (launch.max_restarts == 0) launch.max_restarts = settings_.max_restarts;
   if (launch.retention_ms == 0) launch.retention_ms = settings_.retention_ms > 0 ? settings_.retention_ms : -1;
   if (launch.limits.output_bytes == 0) launch.limits.output_bytes = settings_.output_limit;
+  if (command) fill_in(launch.limits, settings_.command_limits);
   if (launch.authorize_over_limit && !settings_.allow_over_limit)
     return fail(Code::forbidden,
                 "This server does not let a launch go over its limit of tasks at work (setting allow_over_limit).");

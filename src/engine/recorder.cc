@@ -164,6 +164,7 @@ void Recorder::record(const Report& report, Task& after, IdSource& ids, Recordin
                  },
                  [&](const report::Warning& warning) {
                    flush(out, now);
+                   if (warning.code == "output_truncated") after.progress.output_truncated = true;
                    out.events.push_back(warning_event(warning.code, warning.text, now));
                  },
                  [](const report::AgentSession&) {},

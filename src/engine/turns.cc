@@ -154,6 +154,12 @@ void EngineImpl::end_without_turn(const LivePtr& live, int run) {
   submit(live, {.input = input::TurnEnded{.run = run, .outcome = input::TurnEnded::Outcome::stopped}});
 }
 
+bool EngineImpl::read_live(const TaskId& id) const {
+  const auto feed = feeds_.find(id);
+  const std::shared_ptr<Feed> held = feed == feeds_.end() ? nullptr : feed->second.lock();
+  return (held && held->read_by_anybody()) || all_->read_by_anybody();
+}
+
 void EngineImpl::reported(TurnSink& sink, std::vector<Report> reports, std::string checkpoint) {
   const LivePtr live = sink.live();
   if (!live || live->removed) return;
@@ -170,12 +176,9 @@ void EngineImpl::reported(TurnSink& sink, std::vector<Report> reports, std::stri
       std::ranges::all_of(reports, [](const Report& report) { return std::holds_alternative<report::Text>(report); });
   if (action.soft) {
     live->soft_bytes += text_bytes(reports);
-    if (!live->soft_until) {
-      const auto feed = feeds_.find(live->id);
-      const std::shared_ptr<Feed> held = feed == feeds_.end() ? nullptr : feed->second.lock();
-      const bool read = (held && held->read_by_anybody()) || all_->read_by_anybody();
-      live->soft_until = live->last_sign + (read ? settings_.delta_watched_ms : settings_.delta_unwatched_ms);
-    }
+    if (!live->soft_until)
+      live->soft_until =
+          live->last_sign + (read_live(live->id) ? settings_.delta_watched_ms : settings_.delta_unwatched_ms);
   }
   action.reports = std::move(reports);
   submit(live, std::move(action));

@@ -15,6 +15,16 @@ namespace {
 
 constexpr Millis first_patience_ms = 10'000;  // A disk that stalls is waited for.
 
+RunUsage get_usage(const Fields& fields) {
+  RunUsage usage;
+  usage.cpu_s = static_cast<double>(fields.number("cpu_us")) / 1e6;
+  usage.memory_bytes = fields.number("memory");
+  usage.processes = static_cast<int>(fields.number("processes"));
+  usage.io_bytes = fields.number("io");
+  usage.states = fields.text("states");
+  return usage;
+}
+
 // The state, all of it on the executor's thread. The connection's thread only hands payloads over.
 //
 // A request is kept until it is answered. After a lost connection all of them are sent again, in their order, behind an
@@ -34,6 +44,7 @@ class Client : public std::enable_shared_from_this<Client> {
   void subscribe(FrameOut frame, const std::string& run, RunListener* listener, SupervisorClient::Done done);
   void forget(RunListener* listener);
   void list(std::move_only_function<void(Result<std::vector<RunStatus>>)> done);
+  const Abilities& abilities() const { return abilities_; }
 
  private:
   struct Request {
@@ -52,6 +63,7 @@ class Client : public std::enable_shared_from_this<Client> {
 
   Executor& executor_;
   std::string data_dir_;
+  Abilities abilities_;
   std::map<int64_t, Request> requests_;
   std::map<std::string, RunListener*> listeners_;
   int64_t next_id_ = 1;
@@ -68,7 +80,13 @@ void Client::open(const ClientOptions& options, SupervisorFinder finder, FoundSu
     });
   };
   Connection::Events events;
-  events.connected = [on_executor] { on_executor([](Client& self) { self.replay(); }); };
+  abilities_ = found.abilities;
+  events.connected = [on_executor](Abilities abilities) {
+    on_executor([abilities = std::move(abilities)](Client& self) mutable {
+      self.abilities_ = std::move(abilities);
+      self.replay();
+    });
+  };
   events.payloads = [on_executor](std::vector<std::string> payloads) {
     on_executor([payloads = std::move(payloads)](Client& self) {
       for (const std::string& payload : payloads) self.take(payload);
@@ -158,7 +176,9 @@ void Client::take_event(const Fields& fields) {
   std::string run(fields.text("run"));
   if (fields.text("event") == "ended") return end(run, get_end(fields));
   auto entry = listeners_.find(run);
-  if (entry != listeners_.end() && fields.text("event") == "output") entry->second->output(fields.number("total"));
+  if (entry == listeners_.end()) return;
+  if (fields.text("event") == "output") entry->second->output(fields.number("total"));
+  if (fields.text("event") == "used") entry->second->used(get_usage(fields));
 }
 
 void Client::end(const std::string& run, const RunEnd& end) {
@@ -237,10 +257,7 @@ class ClientHandle final : public SupervisorClient {
   void usage(const std::string& run, std::move_only_function<void(Result<RunUsage>)> done) override {
     client_->request(about("usage", run), [done = std::move(done)](Result<const Fields*> reply) mutable {
       if (!reply) return done(std::unexpected(reply.error()));
-      const Fields& fields = **reply;
-      done(RunUsage{static_cast<double>(fields.number("cpu_us")) / 1e6, fields.number("memory"),
-                    static_cast<int>(fields.number("processes")), fields.number("io"),
-                    std::string(fields.text("states"))});
+      done(get_usage(**reply));
     });
   }
   void release_journal(const std::string& run, int64_t offset) override {
@@ -254,6 +271,7 @@ class ClientHandle final : public SupervisorClient {
   void list(std::move_only_function<void(Result<std::vector<RunStatus>>)> done) override {
     client_->list(std::move(done));
   }
+  Abilities abilities() const override { return client_->abilities(); }
 
  private:
   static FrameOut about(std::string_view op, const std::string& run) {

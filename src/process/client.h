@@ -23,11 +23,11 @@ enum class JournalMode : uint8_t {
   protocol,  // An agent's wire: never cut. At its bound the supervisor stops reading until `release_journal`.
 };
 
-// What the whole tree of a run may use; 0 is "no limit". CPU time, memory and processes are measured several times a
-// second and end the run as `limit`; open files are the kernel's own limit, per process.
+// What the whole tree of a run may use; 0 is "no limit". A run over its CPU time, memory or processes is ended as
+// `limit`; open files are the kernel's own limit, per process. limit_watch.h says who holds which.
 struct RunLimits {
   int64_t cpu_s = 0;
-  int64_t memory_bytes = 0;  // Resident, summed.
+  int64_t memory_bytes = 0;  // Resident; what several share counts once.
   int64_t processes = 0;
   int64_t open_files = 0;
   int nice = 0;
@@ -44,6 +44,8 @@ struct SpawnRequest {
   Millis grace_ms = 3'000;   // From SIGTERM to SIGKILL.
   int64_t output_limit = 0;  // Bytes kept of the log; 0: 64 MiB.
   RunLimits limits;
+  int umask = 022;
+  bool sandboxed = false;  // argv starts a sandbox (bwrap): a stop asks what runs in it, not the sandbox itself.
 };
 
 // How a run ended: written by the supervisor to the run's folder before anybody is told.
@@ -55,7 +57,7 @@ struct RunEnd {
     stopped,       // By stop().
     spawn_failed,  // `text` says why; nothing ran.
     lost,          // The supervisor or the machine died: nobody knows.
-    limit,         // A limit of RunLimits; `text` names it, exit_code or signal say how it went.
+    limit,         // A limit of RunLimits: `limit` names it, exit_code or signal say how it went.
   } how = How::exited;
   int exit_code = 0;
   int signal = 0;
@@ -64,6 +66,9 @@ struct RunEnd {
   int64_t max_memory_bytes = 0;
   Time started_at, ended_at;
   int64_t output_bytes = 0;  // All that the run printed, cut or not.
+  std::string limit;         // "cpu", "memory" or "processes"; with
+  int64_t limit_value = 0;   // what was allowed, in seconds, bytes or processes, and
+  int64_t limit_seen = 0;    // what it had when it was ended; 0 where the kernel did not say.
 };
 
 struct RunStatus {
@@ -91,6 +96,19 @@ class RunListener {
   virtual void output(int64_t total) = 0;
   // The whole tree is gone, the output is drained, the end is on disk. Once, last.
   virtual void ended(const RunEnd& end) = 0;
+  // What the whole tree used so far. At most every three seconds, and only where it has changed.
+  virtual void used(const RunUsage& /*usage*/) {}
+};
+
+// What the supervisor can do on this machine, as it found when it started.
+struct Abilities {
+  bool known = false;          // False: an older supervisor, which does not say.
+  bool cgroup = false;         // A run has a control group of its own,
+  bool cgroup_memory = false;  // in which the kernel holds its memory,
+  bool cgroup_pids = false;    // and its processes.
+  std::string cgroup_text;     // Where it is, or why there is none.
+  std::string bwrap;           // A bubblewrap that works; empty: none, and
+  std::string bwrap_text;      // this says why, and what to do.
 };
 
 class SupervisorClient {
@@ -119,6 +137,7 @@ class SupervisorClient {
   // The run's folder goes (an ended run's at once; a live one is stopped first).
   virtual void release(const std::string& run) = 0;
   virtual void list(std::move_only_function<void(Result<std::vector<RunStatus>>)> done) = 0;
+  virtual Abilities abilities() const { return {}; }
 };
 
 // Finds the supervisor of `data_dir`, or starts one (`self` with the word "supervisor"), and connects. Blocking, for
@@ -126,7 +145,8 @@ class SupervisorClient {
 // finds or starts one again by itself; runs that went with the old one end as `lost`.
 struct ClientOptions {
   std::string data_dir;
-  std::string self;  // The errand binary.
+  std::string self;               // The errand binary.
+  Millis orphan_ms = 86'400'000;  // How long runs may go on without any server.
 };
 Result<std::unique_ptr<SupervisorClient>> connect_supervisor(const ClientOptions& options, Executor& executor);
 

@@ -126,8 +126,9 @@ void Connection::find_again() {
   for (;;) {
     auto found = finder_.find(find_patience_ms);
     if (found) {
+      Abilities abilities = std::move(found->abilities);
       adopt(std::move(*found));
-      events_.connected();
+      events_.connected(std::move(abilities));
       return;
     }
     log_error("process", found.error().message);

@@ -25,6 +25,7 @@ struct FoundSupervisor {
   FrameReader reader;  // May hold the beginning of what follows the hello.
   int64_t version = 0;
   std::string build;
+  Abilities abilities;
 };
 
 // Connects to the supervisor of a data folder, or starts one first. At most about `patience_ms`.
@@ -48,7 +49,7 @@ class Connection {
  public:
   // Called on the connection's thread.
   struct Events {
-    std::function<void()> connected;  // Anew, not yet opened; what was not answered before never will be.
+    std::function<void(Abilities)> connected;  // Anew, not yet opened; what was not answered before never will be.
     std::function<void(std::vector<std::string>)> payloads;
   };
   Connection(SupervisorFinder finder, FoundSupervisor found, Events events);

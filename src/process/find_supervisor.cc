@@ -117,7 +117,12 @@ void SupervisorFinder::reap() {
 }
 
 Result<FoundSupervisor> SupervisorFinder::greet(Fd socket, Millis patience_ms) {
-  std::string hello = FrameOut().add("op", "hello").add("id", 0).add("version", protocol_version).take();
+  std::string hello = FrameOut()
+                          .add("op", "hello")
+                          .add("id", 0)
+                          .add("version", protocol_version)
+                          .add("orphan", options_.orphan_ms)
+                          .take();
   const int64_t until = steady_ms() + patience_ms;
   auto gone =
       fail(Code::unavailable, "The supervisor does not answer; see supervisor.log in " + options_.data_dir + ".");
@@ -137,6 +142,7 @@ Result<FoundSupervisor> SupervisorFinder::greet(Fd socket, Millis patience_ms) {
     if (!fields || fields->number("version") < 1) return gone;
     found.version = fields->number("version");
     found.build = fields->text("build");
+    found.abilities = get_abilities(*fields);
     found.socket = std::move(socket);
     return found;
   }

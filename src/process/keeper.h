@@ -23,8 +23,9 @@ struct KeeperSetup {
   pid_t supervisor = 0;
   int control = -1;  // A SOCK_SEQPACKET pair with the supervisor.
   int in = -1, out = -1, err = -1;
-  int runs = -1;  // The folder of all runs.
-  mode_t umask = 022;
+  int runs = -1;     // The folder of all runs.
+  int cgroups = -1;  // The group of all runs' groups; -1: there is none.
+  bool cgroup_memory = false, cgroup_pids = false;
 };
 
 // In the forked process. The descriptors named in `setup` and 0 to 2 stay, every other one is closed.
@@ -45,6 +46,7 @@ struct KeeperReport {
     gone,      // The whole tree; the end follows.
     recorded,  // The end is on disk.
     delayed,   // `error`: it could not be written yet; tried again every second.
+    used,      // So far: `cpu_us`, `max_memory` (now), `processes`.
   } kind = started;
   RunEnd::How how = RunEnd::How::exited;
   int error = 0;
@@ -53,6 +55,9 @@ struct KeeperReport {
   int64_t at_ms = 0;  // Wall time.
   int64_t cpu_us = 0;
   int64_t max_memory = 0;
+  int processes = 0;
+  char limit[16] = {};  // As in RunEnd.
+  int64_t limit_value = 0, limit_seen = 0;
   char text[1024] = {};
 };
 

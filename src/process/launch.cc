@@ -1,6 +1,8 @@
 #include "process/launch.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "process/cgroup.h"
 #include "process/fd.h"
 
 namespace errand::process {
@@ -62,7 +65,23 @@ struct Prepared {
   const ChildSetup& setup;
   std::vector<std::string> files;
   std::vector<char*> file_list, argv, env;
+  rlim_t processes = 0;  // Of RLIMIT_NPROC; 0: as it is.
 };
+
+// RLIMIT_NPROC counts all threads of the user, on the whole machine, and not root's at all. So it is no limit of a run,
+// but it stops a bomb that is quicker than whoever looks: well above all that the machine has now and the run may have,
+// so that nobody meets it by being busy.
+rlim_t process_ceiling(int64_t asked) {
+  constexpr rlim_t room_least = 8'192;
+  constexpr int64_t room_most = 1 << 20;
+  if (asked <= 0) return 0;
+  long long all = 0;
+  std::FILE* file = std::fopen("/proc/loadavg", "re");
+  bool known = file && std::fscanf(file, "%*f %*f %*f %*d/%lld", &all) == 1;
+  if (file) std::fclose(file);
+  if (!known) return 0;
+  return static_cast<rlim_t>(all) + std::max(room_least, static_cast<rlim_t>(std::min(asked, room_most)) * 16);
+}
 
 void reset_signals() {
   struct sigaction standard{};
@@ -84,6 +103,23 @@ void limit_files(int64_t asked) {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
+// Lowers a limit of the kernel; never above what there is.
+void lower(int what, rlim_t soft, rlim_t hard) {
+  rlimit limit{};
+  ::getrlimit(static_cast<__rlimit_resource_t>(what), &limit);
+  limit.rlim_max = hard < limit.rlim_max ? hard : limit.rlim_max;
+  limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
+  ::setrlimit(static_cast<__rlimit_resource_t>(what), &limit);
+}
+
+// Any process may make itself the likelier victim.
+void be_the_first_to_go() {
+  int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  [[maybe_unused]] ssize_t n = ::write(file, "500", 3);
+  ::close(file);
+}
+
 // Runs in the child, on the keeper's memory: system calls only.
 [[noreturn]] void become(const Prepared& prepared, int tell) {
   const ChildSetup& setup = prepared.setup;
@@ -96,11 +132,16 @@ void limit_files(int64_t asked) {
   ::setsid();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::dup2(setup.in, 0) < 0 || ::dup2(setup.out, 1) < 0 || ::dup2(setup.err, 2) < 0) give_up(Stage::set_up, errno);
-  ::umask(setup.umask);
-  rlimit no_core{0, 0};
-  ::setrlimit(RLIMIT_CORE, &no_core);
+  ::umask(static_cast<mode_t>(request.umask));
+  lower(RLIMIT_CORE, 0, 0);
   limit_files(request.limits.open_files);
-  if (request.limits.nice != 0) ::setpriority(PRIO_PROCESS, 0, request.limits.nice);
+  // The keeper sees it first: it counts the whole tree.
+  if (request.limits.cpu_s > 0)
+    lower(RLIMIT_CPU, static_cast<rlim_t>(request.limits.cpu_s) + 2, static_cast<rlim_t>(request.limits.cpu_s) + 5);
+  if (prepared.processes > 0) lower(RLIMIT_NPROC, prepared.processes, prepared.processes);
+  be_the_first_to_go();
+  // The keeper's is its own.
+  ::setpriority(PRIO_PROCESS, 0, request.limits.nice != 0 ? request.limits.nice : setup.nice);
   if (::chdir(request.work_dir.c_str()) != 0) give_up(Stage::enter_folder, errno);
   reset_signals();
   int error = ENOENT;
@@ -171,14 +212,17 @@ Started start_child(const ChildSetup& setup) {
   Prepared prepared{
       setup, candidates(setup.request), {}, pointers(setup.request.argv), pointers(setup.request.env, &setup.marker)};
   prepared.file_list = pointers(prepared.files);
+  prepared.processes = process_ceiling(setup.request.limits.processes);
   // A failure is told through a pipe that a successful exec closes: right also where vfork is only a fork (under some
   // sanitizers and emulators). The real one copies nothing.
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0) return {-1, no_process(errno)};
   Fd listen(pipe[0]), tell(pipe[1]);
+  // Born in its group it never was outside; moving it there later would cost milliseconds on a busy machine.
+  pid_t pid = setup.cgroup >= 0 ? fork_into(setup.cgroup) : -1;
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
-  pid_t pid = ::vfork();
+  if (pid < 0) pid = ::vfork();
 #pragma clang diagnostic pop
   if (pid == 0) become(prepared, tell.get());
   if (pid < 0) return {-1, no_process(errno)};

@@ -17,7 +17,8 @@ struct ChildSetup {
   const SpawnRequest& request;
   std::string marker;  // "NAME=value" for its environment (run_marker).
   int in = -1, out = -1, err = -1;
-  mode_t umask = 022;
+  int cgroup = -1;  // The group that it begins in; -1: the keeper's.
+  int nice = 0;     // Where the request names none.
 };
 
 struct Started {
@@ -25,7 +26,8 @@ struct Started {
   std::string text;  // this says why and what to do.
 };
 
-// The child has its own session and no terminal, default signals, no core file, and no descriptor but these three.
+// The child has its own session and no terminal, default signals, no core file, its limits (limit_watch.h), and no
+// descriptor but these three. Where the machine runs out of memory the kernel takes it before errand.
 Started start_child(const ChildSetup& setup);
 
 }  // namespace errand::process

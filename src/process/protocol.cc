@@ -35,6 +35,7 @@ void put_spawn(FrameOut& out, const SpawnRequest& request) {
   const RunLimits& limits = request.limits;
   out.add("cpu", limits.cpu_s).add("memory", limits.memory_bytes).add("processes", limits.processes);
   out.add("files", limits.open_files).add("nice", int64_t{limits.nice});
+  out.add("umask", int64_t{request.umask}).add("sandboxed", int64_t{request.sandboxed});
 }
 
 Result<SpawnRequest> get_spawn(const Fields& fields) {
@@ -53,6 +54,8 @@ Result<SpawnRequest> get_spawn(const Fields& fields) {
                     .processes = fields.number("processes"),
                     .open_files = fields.number("files"),
                     .nice = static_cast<int>(std::clamp<int64_t>(fields.number("nice"), -20, 19))};
+  request.umask = static_cast<int>(fields.number("umask", request.umask)) & 0777;
+  request.sandboxed = fields.number("sandboxed") != 0;
   if (!is_run_name(request.run))
     return fail(Code::invalid_argument, "A run is named <task>.<number>, of letters, digits and underscores.");
   if (request.argv.empty() || request.argv[0].empty())
@@ -65,6 +68,22 @@ Result<SpawnRequest> get_spawn(const Fields& fields) {
     if (entry.find('=') == std::string::npos || entry.starts_with('='))
       return fail(Code::invalid_argument, "An entry of the environment is NAME=value.");
   return request;
+}
+
+void put_abilities(FrameOut& out, const Abilities& abilities) {
+  out.add("cgroup", int64_t{abilities.cgroup}).add("cgroup_text", abilities.cgroup_text);
+  out.add("cgroup_memory", int64_t{abilities.cgroup_memory}).add("cgroup_pids", int64_t{abilities.cgroup_pids});
+  out.add("bwrap", abilities.bwrap).add("bwrap_text", abilities.bwrap_text);
+}
+
+Abilities get_abilities(const Fields& fields) {
+  return {.known = fields.has("cgroup"),
+          .cgroup = fields.number("cgroup") != 0,
+          .cgroup_memory = fields.number("cgroup_memory") != 0,
+          .cgroup_pids = fields.number("cgroup_pids") != 0,
+          .cgroup_text = std::string(fields.text("cgroup_text")),
+          .bwrap = std::string(fields.text("bwrap")),
+          .bwrap_text = std::string(fields.text("bwrap_text"))};
 }
 
 void put_error(FrameOut& out, const Error& error) {

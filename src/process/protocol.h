@@ -3,7 +3,7 @@
 // A request has `op`, `id` and mostly `run`; its reply has `re` (the id), and `code` and `message` where it failed. All
 // requests may be repeated safely: that is how a client goes on after a lost connection. The code `unavailable` means
 // that this supervisor is leaving: the client repeats the request to the next one.
-//   hello  version build                    -> version build
+//   hello  version build [orphan]           -> version build, and what it can do (put_abilities)
 //   spawn  run arg* env* dir ...            -> ; subscribes
 //   attach run                              -> ; subscribes
 //   forget run                              ->
@@ -15,7 +15,7 @@
 //   release run                             ->
 //   list                                    -> (run total)*: the live ones
 //   retire                                  -> ; leaves as soon as no run is alive
-// Told to those who subscribed: `event` output (run total), `event` ended (run, how ...).
+// Told to those who subscribed: `event` output (run total), used (run cpu_us memory processes), ended (run, how ...).
 #pragma once
 
 #include <string>
@@ -35,6 +35,9 @@ sockaddr_un socket_address(int data_dir);
 void put_spawn(FrameOut& out, const SpawnRequest& request);
 // Refuses what cannot be run, and what could do harm: a run's name that is none, bytes that C strings cannot hold.
 Result<SpawnRequest> get_spawn(const Fields& fields);
+
+void put_abilities(FrameOut& out, const Abilities& abilities);
+Abilities get_abilities(const Fields& fields);
 
 void put_error(FrameOut& out, const Error& error);
 // The error of a reply, or success.

@@ -60,6 +60,8 @@ void put_end(FrameOut& out, const RunEnd& end) {
   out.add("text", std::string_view(end.text).substr(0, end_text_max));
   out.add("cpu_us", static_cast<int64_t>(end.cpu_s * 1e6)).add("max_memory", end.max_memory_bytes);
   out.add("started_at", end.started_at.ms).add("ended_at", end.ended_at.ms).add("total", end.output_bytes);
+  if (end.limit.empty()) return;
+  out.add("limit", end.limit).add("limit_value", end.limit_value).add("limit_seen", end.limit_seen);
 }
 
 RunEnd get_end(const Fields& fields) {
@@ -75,6 +77,9 @@ RunEnd get_end(const Fields& fields) {
   end.started_at.ms = fields.number("started_at");
   end.ended_at.ms = fields.number("ended_at");
   end.output_bytes = fields.number("total");
+  end.limit = fields.text("limit");
+  end.limit_value = fields.number("limit_value");
+  end.limit_seen = fields.number("limit_seen");
   return end;
 }
 

@@ -98,7 +98,7 @@ Status SupervisedRun::fork_keeper(const SpawnRequest& request) {
   if (keeper_ < 0) return machine_error("No process", errno);
   if (keeper_ == 0)
     keep({request, run_marker(place_.runs_path + "/" + run_), self, keeper_end.get(), child_in.get(), child_out.get(),
-          child_err.get(), place_.runs, place_.umask});
+          child_err.get(), place_.runs, place_.cgroups.fd(), place_.cgroups.memory(), place_.cgroups.pids()});
   place_.loop.watch(control_.get(), EPOLLIN, this);
   watch_output();
   return {};
@@ -151,6 +151,9 @@ void SupervisedRun::take_report() {
         end_.cpu_s = static_cast<double>(report.cpu_us) / 1e6;
         end_.max_memory_bytes = report.max_memory;
         end_.ended_at.ms = report.at_ms;
+        end_.limit = std::string(report.limit, ::strnlen(report.limit, sizeof report.limit));
+        end_.limit_value = report.limit_value;
+        end_.limit_seen = report.limit_seen;
         begin_drain();
         break;
       case KeeperReport::recorded:
@@ -158,6 +161,16 @@ void SupervisedRun::take_report() {
         break;
       case KeeperReport::delayed:
         note("the end of " + run_ + " waits for the disk: " + std::strerror(report.error));
+        break;
+      case KeeperReport::used:
+        if (!subscribers_.empty())
+          tell(FrameOut()
+                   .add("event", "used")
+                   .add("run", run_)
+                   .add("cpu_us", report.cpu_us)
+                   .add("memory", report.max_memory)
+                   .add("processes", int64_t{report.processes})
+                   .take());
         break;
     }
   }
@@ -191,6 +204,7 @@ void SupervisedRun::keeper_exited() {
     note("the keeper of " + run_ + " died");
     started({.at_ms = wall_ms()});
     state_ = State::orphaned;
+    Cgroup::clear(place_.cgroups.fd(), run_);
   }
 }
 

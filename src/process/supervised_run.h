@@ -17,6 +17,7 @@
 
 #include <sys/types.h>
 
+#include "process/cgroup.h"
 #include "process/event_loop.h"
 #include "process/journal_writer.h"
 #include "process/keeper.h"
@@ -30,7 +31,7 @@ struct RunPlace {
   EventLoop& loop;
   std::string runs_path;  // data_dir/run
   int runs = -1;
-  mode_t umask = 022;
+  const CgroupPlace& cgroups;
 };
 
 class SupervisedRun final : public Ready {

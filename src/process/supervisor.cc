@@ -30,11 +30,13 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "process/cgroup.h"
 #include "process/clock.h"
 #include "process/event_loop.h"
 #include "process/launch.h"
 #include "process/note.h"
 #include "process/peer.h"
+#include "process/probe.h"
 #include "process/protocol.h"
 #include "process/run.h"
 #include "process/supervised_run.h"
@@ -45,6 +47,7 @@ namespace {
 
 constexpr const char* lock_name = "supervisor.lock";
 constexpr const char* log_file_name = "supervisor.log";
+constexpr const char* cgroup_file_name = "supervisor.cgroup";  // Where the runs' groups are, for the next one.
 constexpr int64_t never = std::numeric_limits<int64_t>::max();
 constexpr Millis stray_again_ms = 20;
 constexpr size_t peers_max = 32;
@@ -63,6 +66,7 @@ class Supervisor final : public Ready, public PeerOwner {
   // Setting up (0: go on; else: leave with this code + 1).
   std::optional<int> set_up();
   bool listen();
+  void find_abilities(const std::string& data_dir);
   void take_signals();
   void accept_peer();
 
@@ -98,10 +102,12 @@ class Supervisor final : public Ready, public PeerOwner {
   bool alive() const;
   void stop_all();
 
-  const SupervisorOptions options_;
+  SupervisorOptions options_;
   EventLoop loop_;
   Fd data_, lock_, runs_dir_, listener_, signals_;
   std::unique_ptr<RunPlace> place_;
+  CgroupPlace cgroups_;
+  Abilities abilities_;
   std::string build_;
   std::map<std::string, std::unique_ptr<SupervisedRun>> runs_;
   std::map<pid_t, std::string> keepers_;  // Unreaped ones, and whose they are.
@@ -168,8 +174,7 @@ std::optional<int> Supervisor::set_up() {
   ::getrlimit(RLIMIT_NOFILE, &files);
   files.rlim_cur = files.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &files);
-  place_.reset(new RunPlace{loop_, real_path(path) + "/" + runs_name, runs_dir_.get(),
-                            static_cast<mode_t>(options_.child_umask)});
+  place_.reset(new RunPlace{loop_, real_path(path) + "/" + runs_name, runs_dir_.get(), cgroups_});
 
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);  // What was ignored would stay so for all.
@@ -183,11 +188,32 @@ std::optional<int> Supervisor::set_up() {
     note(std::string("it cannot start: ") + std::strerror(errno));
     return 1;
   }
+  find_abilities(real_path(path));
   loop_.watch(signals_.get(), EPOLLIN, this);
   loop_.watch(listener_.get(), EPOLLIN, this);
   build_ = build_of("/proc/self/exe");
   forget_start_up();
   return std::nullopt;
+}
+
+// Whatever is in the groups of the supervisor before this one has lost it.
+void Supervisor::find_abilities(const std::string& data_dir) {
+  Fd file(::openat(data_.get(), cgroup_file_name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  char before[PATH_MAX] = {};
+  if (file && ::pread(file.get(), before, sizeof before - 1, 0) > 0) CgroupPlace::clear(before);
+  if (options_.cgroups) cgroups_ = CgroupPlace::below_own(data_dir);
+  const std::string path = cgroups_.ok() ? cgroups_.path() : std::string();
+  if (file && (::ftruncate(file.get(), 0) != 0 ||
+               ::pwrite(file.get(), path.data(), path.size(), 0) != static_cast<ssize_t>(path.size())))
+    note("where its groups are could not be written down");
+  FoundBwrap bwrap = find_bwrap("/usr/local/bin:/usr/bin:/bin");
+  abilities_ = {.known = true,
+                .cgroup = cgroups_.ok(),
+                .cgroup_memory = cgroups_.memory(),
+                .cgroup_pids = cgroups_.pids(),
+                .cgroup_text = cgroups_.ok() ? cgroups_.path() : cgroups_.why_not(),
+                .bwrap = bwrap.path,
+                .bwrap_text = bwrap.why_not};
 }
 
 bool Supervisor::listen() {
@@ -217,6 +243,7 @@ int Supervisor::run() {
     loop_.wait(static_cast<int>(wait));
   }
   ::unlinkat(data_.get(), socket_name, 0);
+  if (cgroups_.ok()) CgroupPlace::clear(cgroups_.path());
   note(leaving_ ? "left, as asked" : retiring_ ? "left, replaced by a newer one" : "left, nothing to do");
   return 0;
 }
@@ -394,8 +421,12 @@ Fd Supervisor::open_run(const std::string& name) const {
   return Fd(::openat(runs_dir_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
 }
 
-void Supervisor::hello(Peer& peer, int64_t id, const Fields& /*fields*/) {
-  peer.send(FrameOut().add("re", id).add("version", protocol_version).add("build", build_).take());
+void Supervisor::hello(Peer& peer, int64_t id, const Fields& fields) {
+  if (fields.number("orphan") > 0) options_.orphan_ms = fields.number("orphan");
+  FrameOut out;
+  out.add("re", id).add("version", protocol_version).add("build", build_);
+  put_abilities(out, abilities_);
+  peer.send(out.take());
 }
 
 void Supervisor::spawn(Peer& peer, int64_t id, const Fields& fields) {

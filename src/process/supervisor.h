@@ -12,8 +12,8 @@ namespace errand::process {
 struct SupervisorOptions {
   std::string data_dir;            // Its socket is data_dir/supervisor.sock, its runs are data_dir/run/.
   int64_t idle_exit_ms = 10'000;   // Without runs and without a server it leaves after this.
-  int64_t orphan_ms = 86'400'000;  // Without a server for this long it ends everything and leaves.
-  int child_umask = 022;           // Of the runs. Its own is 077, and so is the server's that starts it.
+  int64_t orphan_ms = 86'400'000;  // Without a server for this long it ends everything and leaves. A server may say.
+  bool cgroups = true;             // Runs have control groups, where they can be made.
 };
 
 // Runs until it has nothing left to do. Returns the exit code.

@@ -70,24 +70,40 @@ bool kernel_lists_children() {
 struct Member {
   pid_t pid = 0;
   Fd fd;
+  int depth = 0;  // 0: an own child.
 };
 
 // Adds the children of `parent` to `members`. `parent_fd` proves, after a child's pidfd was opened and its parent read,
 // that the parent's pid still is the parent's: so the child was really its child while the pidfd was open.
-void add_children(pid_t parent, const Fd* parent_fd, std::vector<Member>& members) {
+void add_children(pid_t parent, const Fd* parent_fd, int depth, std::vector<Member>& members) {
   for (pid_t pid : children_of(parent)) {
     Fd fd = open_pidfd(pid);
     ProcessStat stat;
     if (!fd || !read_stat(pid, stat) || stat.parent != parent) continue;
     if (parent_fd && signal_pidfd(*parent_fd, 0) != 0) return;  // Gone: its children are the keeper's by now.
     bool known = std::ranges::any_of(members, [pid](const Member& member) { return member.pid == pid; });
-    if (!known) members.push_back({pid, std::move(fd)});
+    if (!known) members.push_back({pid, std::move(fd), depth});
   }
+}
+
+std::vector<Member> descendants(size_t most) {
+  std::vector<Member> members;
+  add_children(::getpid(), nullptr, 0, members);
+  for (size_t i = 0; i < members.size() && members.size() < most; ++i) {
+    Fd parent = std::move(members[i].fd);  // The vector may move while it grows.
+    add_children(members[i].pid, &parent, members[i].depth + 1, members);
+    members[i].fd = std::move(parent);
+  }
+  return members;
 }
 
 // More than this at once would need as many descriptors; the rest is met by SIGKILL.
 constexpr size_t members_max = 512;
 constexpr int states_max = 64;
+constexpr size_t stopped_max = 4'096;
+constexpr int stop_rounds = 20;
+// A tree may grow faster than it is walked, and the walk would never end.
+constexpr size_t walk_max = 4'096;
 
 }  // namespace
 
@@ -143,20 +159,25 @@ std::vector<pid_t> children_of(pid_t pid) {
   return children;
 }
 
-void terminate_descendants() {
-  std::vector<Member> members;
-  add_children(::getpid(), nullptr, members);
-  for (size_t i = 0; i < members.size() && members.size() < members_max; ++i) {
-    Fd parent = std::move(members[i].fd);  // The vector may move while it grows.
-    add_children(members[i].pid, &parent, members);
-    members[i].fd = std::move(parent);
-  }
+void terminate_descendants(int spare) {
+  const std::vector<Member> members = descendants(members_max);
   // Collected first and then told parents first: a shell whose child dies before it is told itself would start the
   // next.
-  for (const Member& member : members) signal_pidfd(member.fd, SIGTERM);
+  for (const Member& member : members)
+    if (member.depth >= spare) signal_pidfd(member.fd, SIGTERM);
   // Without pidfds (ENOSYS, or out of descriptors) the own children are still safe to signal by number.
-  if (members.empty())
+  if (members.empty() && spare == 0)
     for (pid_t pid : children_of(::getpid())) ::kill(pid, SIGTERM);
+}
+
+void stop_descendants() {
+  size_t before = 0;
+  for (int round = 0; round < stop_rounds; ++round) {
+    const std::vector<Member> members = descendants(stopped_max);
+    for (const Member& member : members) signal_pidfd(member.fd, SIGSTOP);
+    if (members.size() <= before) return;
+    before = members.size();
+  }
 }
 
 int kill_children(const std::vector<pid_t>& spare) {
@@ -175,7 +196,7 @@ RunUsage usage_below(pid_t root) {
   ProcessStat stat;
   if (read_stat(root, stat)) ticks += stat.reaped_cpu_ticks;
   std::vector<pid_t> pids = children_of(root);
-  for (size_t i = 0; i < pids.size(); ++i) {
+  for (size_t i = 0; i < pids.size() && i < walk_max; ++i) {
     if (!read_stat(pids[i], stat)) continue;
     ticks += stat.cpu_ticks + stat.reaped_cpu_ticks;
     if (stat.state != 'Z') {

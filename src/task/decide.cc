@@ -242,7 +242,9 @@ Result<Step> on(const Task& task, const input::Deadline& input, Time now) {
   Move move(task, now);
   switch (input.which) {
     case input::Deadline::Which::timeout:
-      move.fail_with({"timeout", input.text, {}});
+      move.fail_with({"timeout", input.text,
+                      fmt::format(R"({{"limit":{},"seen":{}}})", static_cast<double>(task.launch.timeout_ms) / 1000,
+                                  static_cast<double>(std::max<Millis>(now - task.started_at, 0)) / 1000)});
       break;
     case input::Deadline::Which::idle_warning:
       move.event(warning_event("idle", input.text, now));

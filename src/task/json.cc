@@ -65,6 +65,28 @@ void write_tail(JsonOut& out, const Task& task, Time now) {
   write_progress(out, task.progress, now);
 }
 
+// What holds for a command. null: no limit.
+void write_bounds(JsonOut& out, const Launch& launch) {
+  if (launch.kind != TaskKind::command) return;
+  const Limits& limits = launch.limits;
+  const auto limit = [&](std::string_view field, int64_t value) {
+    out.key(field);
+    if (value > 0) {
+      out.value(value);
+    } else {
+      out.null();
+    }
+  };
+  out.key("limits").object();
+  limit("cpu_s", limits.cpu_s);
+  limit("memory_bytes", limits.memory_bytes);
+  limit("processes", limits.processes);
+  limit("open_files", limits.open_files);
+  limit("output_bytes", limits.output_bytes);
+  out.field("nice", limits.nice).end();
+  out.field("sandbox", name(launch.sandbox));
+}
+
 // Writes a task's long texts, each up to a bound, and remembers which were cut.
 class LongTexts {
  public:
@@ -126,6 +148,7 @@ void write_whole(JsonOut& out, const Task& task, const TaskMoment& moment, LongT
   texts.text("description", task.launch.description);
   texts.text("prompt", task.launch.prompt);
   texts.text("command", task.launch.command);
+  write_bounds(out, task.launch);
   write_middle(out, task, moment.queue_position);
   texts.result(task.result);
   texts.error(task.error);
@@ -227,6 +250,7 @@ void write_progress(JsonOut& out, const Progress& progress, Time now) {
   out.field("input_tokens", progress.usage.input_tokens).field("output_tokens", progress.usage.output_tokens);
   out.field("cost_usd", progress.usage.cost_usd).end();
   out.field("output_bytes", progress.output_bytes).field("output_lines", progress.output_lines);
+  if (progress.output_truncated) out.field("output_truncated", true);
   out.field("cpu_s", progress.cpu_s).field("memory_bytes", progress.memory_bytes);
   out.field("last_update", progress.last_update);
   if (progress.last_update) {

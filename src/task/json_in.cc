@@ -410,6 +410,7 @@ std::string encode_progress(const Progress& progress) {
   fields.field("cost_usd", progress.usage.cost_usd);
   fields.field("output_bytes", progress.output_bytes);
   fields.field("output_lines", progress.output_lines);
+  fields.field("output_truncated", progress.output_truncated);
   fields.field("cpu_s", progress.cpu_s);
   fields.field("memory_bytes", progress.memory_bytes);
   fields.time("last_update", progress.last_update);
@@ -443,6 +444,7 @@ Result<Progress> decode_progress(std::string_view text) {
   fields.number("cost_usd", progress.usage.cost_usd);
   fields.integer("output_bytes", progress.output_bytes);
   fields.integer("output_lines", progress.output_lines);
+  fields.flag("output_truncated", progress.output_truncated);
   fields.number("cpu_s", progress.cpu_s);
   fields.integer("memory_bytes", progress.memory_bytes);
   fields.time("last_update", progress.last_update);

@@ -66,6 +66,7 @@ Progress full_progress() {
   progress.output_lines = 4;
   progress.cpu_s = 1.25;
   progress.memory_bytes = 5;
+  progress.output_truncated = true;
   progress.last_update = noon;
   progress.attempt_ends = {0, 2, 3};
   progress.artifacts = {.count = 30, .bytes = 99, .left_out = 2, .first = {Artifact{}, Artifact{}}};

@@ -57,7 +57,7 @@ constexpr bool at_work(TaskState state) {
 
 using StringMap = std::map<std::string, std::string>;
 
-// 0 is "the default of the server" for each.
+// 0 is "the default of the server" for each, -1 (of the first four) "none".
 struct Limits {
   int64_t cpu_s = 0;
   int64_t memory_bytes = 0;
@@ -148,6 +148,7 @@ struct Progress {
   Usage usage;
   int64_t output_bytes = 0;
   int64_t output_lines = 0;
+  bool output_truncated = false;  // Over its limit: of the log, head and tail are kept.
   double cpu_s = 0;
   int64_t memory_bytes = 0;
   Time last_update;
@@ -161,7 +162,8 @@ inline constexpr size_t attempt_ends_max = 1'000;  // Of more attempts the oldes
 
 // Why a task failed (R1.5): for programs (`code`), for people (`message`), for debugging (`details`).
 struct TaskError {
-  std::string code;  // timeout, hung, interrupted, exit, signal, spawn_failed, agent_error, budget, fork_failed, ...
+  std::string code;  // timeout, cpu, memory, processes, hung, interrupted, exit, signal, spawn_failed, agent_error,
+                     // budget, fork_failed, ...
   std::string message;
   std::string details;  // A JSON object, or empty.
   bool operator==(const TaskError&) const = default;

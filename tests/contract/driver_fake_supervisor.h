@@ -58,6 +58,7 @@ class FakeSupervisor final : public process::SupervisorClient {
 
   // By the last word of argv; what is not here prints nothing and goes on.
   std::map<std::string, Program> programs;
+  process::Abilities can;
   std::map<std::string, Run> runs;
   std::optional<Error> spawn_fails;
   std::optional<Error> attach_fails;
@@ -79,6 +80,7 @@ class FakeSupervisor final : public process::SupervisorClient {
   void release_journal(const std::string&, int64_t) override {}
   void release(const std::string& run) override;
   void list(std::move_only_function<void(Result<std::vector<process::RunStatus>>)> done) override;
+  process::Abilities abilities() const override { return can; }
 
  private:
   // Callbacks never come inside a call.

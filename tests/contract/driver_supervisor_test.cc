@@ -153,7 +153,7 @@ TEST_F(RealCommand, AFloodOfOutputIsFollowedToItsEnd) {
   const report::Output& last = host.transcript().outputs.back();
   EXPECT_EQ(last.offset + last.length, 300'000'009);
   ASSERT_EQ(host.transcript().warnings.size(), 1u);
-  EXPECT_EQ(host.transcript().warnings[0].code, "output_cut");
+  EXPECT_EQ(host.transcript().warnings[0].code, "output_truncated");
 }
 
 // R1.9, R1.8.

@@ -70,7 +70,10 @@ bool PumpedExecutor::until(const std::function<bool()>& condition, Millis patien
   return true;
 }
 
-Bench::Bench() { reconnect(); }
+Bench::Bench(Groups groups) {
+  if (groups == Groups::hidden) std::ofstream(folder.path() + "/no-cgroups") << "";
+  reconnect();
+}
 
 Bench::~Bench() {
   pid_t supervisor = client_ ? supervisor_pid() : -1;

@@ -47,15 +47,19 @@ class RecordedRun final : public RunListener {
     ++ends;
     end = how;
   }
+  void used(const RunUsage& usage) override { usages.push_back(usage); }
   std::vector<int64_t> totals;
+  std::vector<RunUsage> usages;
   std::optional<RunEnd> end;
   int ends = 0;
 };
 
+enum class Groups : uint8_t { found, hidden };
+
 // A data folder, its supervisor, and a client.
 class Bench {
  public:
-  Bench();
+  explicit Bench(Groups groups = Groups::found);
   ~Bench();
 
   SupervisorClient& client() { return *client_; }

@@ -2,13 +2,16 @@
 //
 // Every process of it has MARKER in its argv, so a test finds them all. It prints "ready" when the shape stands. With
 // `finish` the main process then exits with 7, with `stay` it waits for ever.
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <signal.h>
 #include <string>
 #include <unistd.h>
 
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 namespace {
@@ -46,6 +49,34 @@ int main(int argc, char** argv) {
   if (shape == "wait") wait_for_ever();
   if (shape == "lines") {  // For a pipe: ends by SIGPIPE.
     for (;;) std::printf("line %s\n", argv[3]);
+  }
+  if (shape == "share") {  // Memory that nine processes see, and that is there once.
+    constexpr size_t size = 100u << 20;
+    void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    std::memset(memory, 1, size);
+    for (int i = 0; i < 8; ++i)
+      in_child([&] {
+        volatile char sum = 0;
+        for (size_t at = 0; at < size; at += 4096) sum = static_cast<char>(sum + static_cast<char*>(memory)[at]);
+      });
+    ::usleep(700'000);
+    return 7;
+  }
+  if (shape == "bomb" || shape == "bomb_sessions") {
+    // Every process starts two more as fast as it can. In case nobody ends it: 2^12 in all, and half a minute.
+    ::alarm(30);
+    for (int generation = 0; generation < 12; ++generation)
+      if (::fork() == 0 && shape == "bomb_sessions") ::setsid();
+    wait_for_ever();
+  }
+  if (shape == "files") {
+    int last = 0;
+    while (int next = ::dup(0)) {
+      if (next < 0) break;
+      last = next;
+    }
+    std::printf("%d: %s\n", last + 1, std::strerror(errno));
+    return 0;
   }
   if (shape == "child") {
     in_child([] {});

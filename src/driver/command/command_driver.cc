@@ -7,12 +7,14 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/log.h"
 #include "driver/command/command_turn.h"
 #include "driver/command/environment.h"
 #include "driver/command/output.h"
+#include "driver/command/sandbox.h"
 #include "shell/interactive.h"
 
 namespace errand::command {
@@ -59,6 +61,36 @@ Status check_nobody_is_asked(const Launch& launch) {
   return fail(Code::invalid_argument, shell::refusal_text(*asks), "interactive");
 }
 
+// Links are resolved: a link in an allowed folder leads nowhere else.
+Status check_allowed(const std::vector<std::string>& allowed, const char* field, const std::string& folder) {
+  if (allowed.empty()) return {};
+  std::error_code error;
+  const fs::path real = fs::canonical(folder, error);
+  for (const std::string& root : allowed) {
+    std::error_code ignored;
+    const fs::path real_root = fs::canonical(root, ignored);
+    const auto [end, rest] = std::ranges::mismatch(real_root, real);
+    if (!error && !ignored && end == real_root.end()) return {};
+  }
+  return fail(
+      Code::forbidden,
+      fmt::format("The {} {} is none that commands may use here; use one in {} (the server's setting work_dirs).",
+                  field, folder, fmt::join(allowed, ", ")),
+      "work_dir");
+}
+
+// A process may be made nicer by anybody, and less so by few.
+Status check_nice(int nice) {
+  const int own = ::getpriority(PRIO_PROCESS, 0);
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NICE, &limit);
+  const int least = std::min(own, 20 - static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 40)));
+  if (nice >= least || nice == 0 || ::geteuid() == 0) return {};
+  return fail(Code::forbidden,
+              fmt::format("limits.nice {} asks for more than this server may give; it can give {} to 19.", nice, least),
+              "nice");
+}
+
 // A run's name taken apart; its task is empty where it is none of ours.
 Driver::KnownRun parse_run(std::string_view name) {
   const size_t dot = name.rfind('.');
@@ -103,6 +135,9 @@ class CommandDriver final : public Driver {
 
  private:
   process::SpawnRequest spawn_request(const Task& task, std::vector<std::string> environment) const;
+  SandboxPlan sandbox_plan(const Launch& launch, const std::string& artifacts) const;
+  Status check_sandbox_of(const Launch& launch) const;
+  std::string variable(std::string_view name) const;  // Of the server's environment.
 
   CommandOptions options_;
   CommandParts parts_;
@@ -119,11 +154,46 @@ Status CommandDriver::check(const Launch& launch) const {
     if (Status good = check_word(launch.command); !good) return good;
   for (const std::string& word : launch.argv)
     if (Status good = check_word(word); !good) return good;
-  if (launch.sandbox != Sandbox::off)
-    return fail(Code::unsupported, "Commands cannot be run in a sandbox here; launch it with sandbox \"off\".");
   if (Status good = check_environment(launch); !good) return good;
   if (Status good = check_nobody_is_asked(launch); !good) return good;
-  return check_work_dir(launch.work_dir);
+  if (Status good = check_work_dir(launch.work_dir); !good) return good;
+  if (Status good = check_allowed(options_.work_dirs, "work_dir", launch.work_dir); !good) return good;
+  for (const std::string& folder : launch.add_dirs)
+    if (Status good = check_allowed(options_.work_dirs, "folder of add_dirs", folder); !good) return good;
+  if (Status good = check_nice(launch.limits.nice); !good) return good;
+  return check_sandbox_of(launch);
+}
+
+Status CommandDriver::check_sandbox_of(const Launch& launch) const {
+  if (launch.sandbox == Sandbox::off) return {};
+  const process::Abilities abilities = parts_.supervisor.abilities();
+  if (abilities.bwrap.empty())
+    return fail(
+        Code::unsupported,
+        fmt::format("The sandbox level \"{}\" cannot be had here: {}. Or launch it with sandbox \"off\": then it "
+                    "can do all that you can.",
+                    name(launch.sandbox),
+                    abilities.known ? abilities.bwrap_text
+                                    : "the supervisor is of an older version; it is replaced once nothing runs"),
+        "sandbox");
+  return check_sandbox(sandbox_plan(launch, {}));
+}
+
+std::string CommandDriver::variable(std::string_view name) const {
+  for (const std::string& entry : options_.environment)
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
+      return entry.substr(name.size() + 1);
+  return {};
+}
+
+SandboxPlan CommandDriver::sandbox_plan(const Launch& launch, const std::string& artifacts) const {
+  return {.level = launch.sandbox,
+          .bwrap = parts_.supervisor.abilities().bwrap,
+          .work_dir = launch.work_dir.empty() ? "/" : launch.work_dir,
+          .add_dirs = launch.add_dirs,
+          .artifacts = artifacts,
+          .data_dir = options_.data_dir,
+          .home = variable("HOME")};
 }
 
 process::SpawnRequest CommandDriver::spawn_request(const Task& task, std::vector<std::string> environment) const {
@@ -136,11 +206,20 @@ process::SpawnRequest CommandDriver::spawn_request(const Task& task, std::vector
   request.timeout_ms = launch.timeout_ms == 0 ? options_.default_timeout_ms : std::max<Millis>(launch.timeout_ms, 0);
   request.grace_ms = options_.grace_ms;
   request.output_limit = launch.limits.output_bytes > 0 ? launch.limits.output_bytes : options_.output_limit;
-  request.limits = {.cpu_s = launch.limits.cpu_s,
-                    .memory_bytes = launch.limits.memory_bytes,
-                    .processes = launch.limits.processes,
-                    .open_files = launch.limits.open_files,
+  const auto bound = [](int64_t limit) { return std::max<int64_t>(limit, 0); };  // -1: none.
+  request.limits = {.cpu_s = bound(launch.limits.cpu_s),
+                    .memory_bytes = bound(launch.limits.memory_bytes),
+                    .processes = bound(launch.limits.processes),
+                    .open_files = bound(launch.limits.open_files),
                     .nice = launch.limits.nice};
+  request.umask = options_.umask;
+  if (launch.sandbox == Sandbox::off) return request;
+  request.argv = sandbox_argv(sandbox_plan(launch, artifact_folder(options_.data_dir, task.id)), request.argv);
+  request.sandboxed = true;
+  // Where these lead there is nothing inside.
+  std::erase_if(request.env, [&](const std::string& entry) {
+    return (entry.starts_with("TMPDIR=") && !launch.env.contains("TMPDIR")) || entry.starts_with("XDG_RUNTIME_DIR=");
+  });
   return request;
 }
 
@@ -161,7 +240,9 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
     return fail(error == std::errc::no_space_on_device ? Code::storage_full : Code::internal,
                 fmt::format("The folder for artifacts {} cannot be made: {}.", artifacts, error.message()));
 
-  Environment environment = make_environment(options_.environment, task.launch,
+  if (!request.reattach)
+    if (Status good = check_sandbox_of(task.launch); !good) return std::unexpected(good.error());
+  Environment environment = make_environment(options_.environment, options_.env_allow, task.launch,
                                              {{"ERRAND_TASK_ID", task.id.value},
                                               {"ERRAND_SESSION_ID", task.session_id.value},
                                               {"ERRAND_ARTIFACTS", artifacts}});

@@ -20,7 +20,10 @@ namespace errand::command {
 
 struct CommandOptions {
   std::string data_dir;                  // Runs are in data_dir/run/, artifacts in data_dir/artifacts/TASK/.
-  std::vector<std::string> environment;  // The server's own, "NAME=value": some of it is passed on.
+  std::vector<std::string> environment;  // The server's own, "NAME=value": some of it is passed on,
+  std::vector<std::string> env_allow;    // and of it this too (environment.h).
+  std::vector<std::string> work_dirs;    // Folders that commands may work in, with all below them; empty: any.
+  int umask = 022;                       // Of the commands.
   Millis default_timeout_ms = 300'000;   // R4.3.
   int64_t output_limit = 64LL << 20;     // Bytes of a log that are kept where the launch does not say (R9.3).
   Millis grace_ms = 3'000;               // From SIGTERM to SIGKILL.

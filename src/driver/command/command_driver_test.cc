@@ -60,6 +60,7 @@ struct CommandDriverTest : testing::Test {
   TimerQueue timers{clock};
   FakeSupervisor supervisor{timers};
   Posted background;
+  CommandOptions options;
   std::unique_ptr<Driver> driver;
   Ear ear;
   Task task;
@@ -74,11 +75,12 @@ struct CommandDriverTest : testing::Test {
     task.launch.kind = TaskKind::command;
     task.launch.command = "work";
     task.launch.work_dir = data_dir;
-    driver = make_command_driver({.data_dir = data_dir,
-                                  .environment = {"PATH=/bin", "API_KEY=secret"},
-                                  .open_journal = [this](const std::string& name) { return supervisor.journal(name); }},
-                                 {supervisor, timers, background});
+    options = {.data_dir = data_dir,
+               .environment = {"PATH=/bin", "API_KEY=secret"},
+               .open_journal = [this](const std::string& name) { return supervisor.journal(name); }};
+    make_driver();
   }
+  void make_driver() { driver = make_command_driver(options, {supervisor, timers, background}); }
   ~CommandDriverTest() override { fs::remove_all(data_dir); }
 
   std::unique_ptr<Turn> open(bool reattach = false, std::vector<Message> messages = {}) {
@@ -122,9 +124,54 @@ TEST_F(CommandDriverTest, ChecksWhatCannotBeRun) {
   EXPECT_TRUE(driver->check(task.launch));
   task.launch.argv = {""};
   EXPECT_EQ(refused().code, Code::invalid_argument);
+}
+
+// Never silently without one: the words say what to do.
+TEST_F(CommandDriverTest, ASandboxThatCannotBeHadIsRefusedInPlainWords) {
   task.launch.argv = {"echo"};
   task.launch.sandbox = Sandbox::strict;
   EXPECT_EQ(refused().code, Code::unsupported);
+  EXPECT_NE(refused().message.find("older version"), std::string::npos);
+  supervisor.can = {.known = true, .bwrap_text = "bubblewrap is not installed; install it"};
+  EXPECT_EQ(refused().code, Code::unsupported);
+  EXPECT_NE(refused().message.find("\"strict\" cannot be had here: bubblewrap is not installed; install it."),
+            std::string::npos)
+      << refused().message;
+}
+
+TEST_F(CommandDriverTest, ASandboxedCommandIsStartedInItsSandbox) {
+  supervisor.can = {.known = true, .bwrap = "/usr/bin/bwrap"};
+  task.launch.sandbox = Sandbox::workspace;
+  EXPECT_EQ(refused().reason, "sandbox_folder") << "its work dir is errand's own folder";
+  task.launch.work_dir = data_dir + "-work";
+  fs::create_directory(task.launch.work_dir);
+  EXPECT_TRUE(driver->check(task.launch));
+  auto turn = open();
+  const process::SpawnRequest& request = supervisor.runs.at(run).request;
+  EXPECT_TRUE(request.sandboxed);
+  EXPECT_EQ(request.argv.front(), "/usr/bin/bwrap");
+  EXPECT_EQ(request.argv.back(), "work");
+  fs::remove(task.launch.work_dir);
+}
+
+TEST_F(CommandDriverTest, CommandsWorkOnlyWhereTheServerLetsThem) {
+  fs::create_directories(data_dir + "/allowed/below");
+  fs::create_directories(data_dir + "/allowed-not");
+  fs::create_directory_symlink("/", data_dir + "/allowed/link");
+  options.work_dirs = {data_dir + "/allowed"};
+  make_driver();
+  for (const char* folder : {"/allowed", "/allowed/below", "/allowed/../allowed"}) {
+    task.launch.work_dir = data_dir + folder;
+    EXPECT_TRUE(driver->check(task.launch)) << folder;
+  }
+  for (const char* folder : {"/allowed-not", "", "/allowed/link", "/allowed/.."}) {
+    task.launch.work_dir = data_dir + folder;
+    EXPECT_EQ(refused().code, Code::forbidden) << folder;
+    EXPECT_NE(refused().message.find("work_dirs"), std::string::npos);
+  }
+  task.launch.work_dir = data_dir + "/allowed";
+  task.launch.add_dirs = {"/"};
+  EXPECT_EQ(refused().code, Code::forbidden);
 }
 
 TEST_F(CommandDriverTest, ChecksThatTheWorkDirIsAFolder) {
@@ -291,6 +338,17 @@ TEST_F(CommandDriverTest, FailuresSayHowItWent) {
   EXPECT_NE(got.error->message.find("5 m"), std::string::npos) << got.error->message;
   got = end_as({.how = How::limit, .signal = 9, .text = "memory"});
   EXPECT_EQ(got.error->code, "limit");
+  got = end_as({.how = How::limit, .signal = 9, .limit = "memory", .limit_value = 2LL << 30, .limit_seen = 3LL << 30});
+  EXPECT_EQ(got.error->code, "memory");
+  EXPECT_EQ(got.error->message,
+            "The command took 3.00 GiB of memory and was ended: its limit is 2.00 GiB; set limits.memory_bytes "
+            "(--memory) to give it more, or let it use less (fewer jobs at once).");
+  EXPECT_EQ(got.error->details, R"({"signal":9,"limit":2147483648,"seen":3221225472,"stderr_tail":"boom �\n"})");
+  got = end_as({.how = How::limit, .signal = 9, .limit = "processes", .limit_value = 5, .limit_seen = 7});
+  EXPECT_EQ(got.error->code, "processes");
+  EXPECT_NE(got.error->message.find("had 7 processes at once"), std::string::npos) << got.error->message;
+  got = end_as({.how = How::limit, .signal = 9, .limit = "cpu", .limit_value = 1, .limit_seen = 2});
+  EXPECT_EQ(got.error->code, "cpu");
   got = end_as({.how = How::spawn_failed, .text = "No such file or directory"});
   EXPECT_EQ(got.error->code, "spawn_failed");
   EXPECT_EQ(got.error->message, "The command could not be started: No such file or directory.");

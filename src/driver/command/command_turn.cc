@@ -106,6 +106,13 @@ void CommandTurn::probe() {
                     }));
 }
 
+// R4.1, as often as the supervisor finds that it moved. Of work only, as above.
+void CommandTurn::used(const process::RunUsage& usage) {
+  if (over_ || end_ || usage.cpu_s <= cpu_s_) return;
+  cpu_s_ = usage.cpu_s;
+  report({report::Resources{cpu_s_, usage.memory_bytes}});
+}
+
 void CommandTurn::detach() {
   if (std::exchange(over_, true)) return;
   pace_.cancel();

@@ -40,6 +40,7 @@ class CommandTurn final : public Turn, private process::RunListener {
  private:
   void output(int64_t total) override;
   void ended(const process::RunEnd& end) override;
+  void used(const process::RunUsage& usage) override;
 
   void flush_and_pace();
   // Reads a bounded amount of what there is. False: it could not, or there is nothing.

@@ -12,8 +12,9 @@ namespace {
 constexpr std::array names = {"PATH",  "HOME", "LANG",   "LANGUAGE",      "USER",        "LOGNAME",
                               "SHELL", "TZ",   "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"};
 constexpr std::array prefixes = {"LC_", "XDG_"};
-constexpr std::array secret_parts = {"KEY",        "TOKEN", "SECRET",     "PASSWORD", "PASSWD",
-                                     "PASSPHRASE", "AUTH",  "CREDENTIAL", "COOKIE",   "PRIVATE"};
+constexpr std::array secret_parts = {"KEY",  "TOKEN",  "SECRET",  "PASS", "PWD",          "AUTH",
+                                     "CRED", "COOKIE", "PRIVATE", "DSN",  "DATABASE_URL", "CONNECTION"};
+constexpr std::string_view path_otherwise = "/usr/local/bin:/usr/bin:/bin";
 
 std::string upper(std::string_view text) {
   std::string out(text);
@@ -29,7 +30,8 @@ bool bad_name(std::string_view name) {
 
 bool looks_secret(std::string_view name) {
   const std::string text = upper(name);
-  return std::ranges::any_of(secret_parts, [&](std::string_view part) { return text.contains(part); });
+  return text.ends_with("_PAT") ||
+         std::ranges::any_of(secret_parts, [&](std::string_view part) { return text.contains(part); });
 }
 
 bool passed_by_default(std::string_view name) {
@@ -38,7 +40,15 @@ bool passed_by_default(std::string_view name) {
   return known && !looks_secret(name);
 }
 
-Environment make_environment(const std::vector<std::string>& server, const Launch& launch, const StringMap& marks) {
+bool allowed_by(const std::vector<std::string>& allowed, std::string_view name) {
+  return std::ranges::any_of(allowed, [&](std::string_view rule) {
+    if (!rule.ends_with('*')) return rule == name;
+    return name.starts_with(rule.substr(0, rule.size() - 1)) && !looks_secret(name);
+  });
+}
+
+Environment make_environment(const std::vector<std::string>& server, const std::vector<std::string>& allowed,
+                             const Launch& launch, const StringMap& marks) {
   std::map<std::string, std::string> own;
   for (const std::string& variable : server)
     if (const size_t equals = variable.find('='); equals != std::string::npos && equals > 0)
@@ -46,8 +56,9 @@ Environment make_environment(const std::vector<std::string>& server, const Launc
 
   Environment out;
   std::map<std::string, std::string> all;
+  all["PATH"] = path_otherwise;
   for (const auto& [name, value] : own)
-    if (passed_by_default(name)) all[name] = value;
+    if (passed_by_default(name) || allowed_by(allowed, name)) all[name] = value;
   // There is no terminal (R9.1): what asks for one is told so.
   all["TERM"] = "dumb";
   for (const std::string& name : launch.pass_env) {

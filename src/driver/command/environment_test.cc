@@ -22,30 +22,43 @@ TEST(EnvironmentTest, OnlyHarmlessNamesArePassedOn) {
                             "TERM=xterm-256color",
                             "broken",
                             "=x"};
-  EXPECT_EQ(make_environment(server, {}, {}).variables,
+  EXPECT_EQ(make_environment(server, {}, {}, {}).variables,
             (Variables{"HOME=/root", "LC_ALL=C.UTF-8", "PATH=/bin", "TERM=dumb", "XDG_CACHE_HOME=/c"}));
 }
 
 TEST(EnvironmentTest, WhatTheLaunchNamesIsPassedOnWhateverItLooksLike) {
   Launch launch;
   launch.pass_env = {"GITHUB_TOKEN", "NOT_THERE"};
-  const Environment made = make_environment({"GITHUB_TOKEN=a=b"}, launch, {});
-  EXPECT_EQ(made.variables, (Variables{"GITHUB_TOKEN=a=b", "TERM=dumb"}));
+  const Environment made = make_environment({"GITHUB_TOKEN=a=b", "PATH=/bin"}, {}, launch, {});
+  EXPECT_EQ(made.variables, (Variables{"GITHUB_TOKEN=a=b", "PATH=/bin", "TERM=dumb"}));
   EXPECT_EQ(made.missing, Variables{"NOT_THERE"});
 }
 
 TEST(EnvironmentTest, TheLaunchWinsOverTheServerAndErrandOverBoth) {
   Launch launch;
   launch.env = {{"PATH", "/mine"}, {"ERRAND_TASK_ID", "forged"}, {"TERM", "xterm"}};
-  EXPECT_EQ(make_environment({"PATH=/bin"}, launch, {{"ERRAND_TASK_ID", "task_1"}}).variables,
+  EXPECT_EQ(make_environment({"PATH=/bin"}, {}, launch, {{"ERRAND_TASK_ID", "task_1"}}).variables,
             (Variables{"ERRAND_TASK_ID=task_1", "PATH=/mine", "TERM=xterm"}));
 }
 
 TEST(EnvironmentTest, NamesThatLookLikeSecretsAreKnown) {
-  for (const char* name :
-       {"OPENAI_API_KEY", "npm_token", "DB_PASSWORD", "CLIENT_SECRET", "AWS_CREDENTIALS", "PGPASSWD"})
+  for (const char* name : {"OPENAI_API_KEY", "npm_token", "DB_PASSWORD", "CLIENT_SECRET", "AWS_CREDENTIALS", "PGPASSWD",
+                           "DB_PASS", "GITHUB_PAT", "SENTRY_DSN", "DATABASE_URL"})
     EXPECT_TRUE(looks_secret(name)) << name;
-  EXPECT_FALSE(looks_secret("PATH"));
+  for (const char* name : {"PATH", "LD_LIBRARY_PATH", "CC", "HTTP_PROXY"}) EXPECT_FALSE(looks_secret(name)) << name;
+}
+
+TEST(EnvironmentTest, TheServersOwnListAllowsMoreButNoSecretsByPattern) {
+  const Variables server = {"PATH=/bin", "CC=clang", "CARGO_HOME=/c", "CARGO_REGISTRY_TOKEN=t", "MY_TOKEN=m", "CXX=x"};
+  EXPECT_EQ(make_environment(server, {"CC", "CARGO_*"}, {}, {}).variables,
+            (Variables{"CARGO_HOME=/c", "CC=clang", "PATH=/bin", "TERM=dumb"}));
+  EXPECT_EQ(make_environment(server, {"MY_TOKEN"}, {}, {}).variables,
+            (Variables{"MY_TOKEN=m", "PATH=/bin", "TERM=dumb"}))
+      << "named in full is meant";
+}
+
+TEST(EnvironmentTest, ThereIsAlwaysAPath) {
+  EXPECT_EQ(make_environment({}, {}, {}, {}).variables, (Variables{"PATH=/usr/local/bin:/usr/bin:/bin", "TERM=dumb"}));
 }
 
 TEST(EnvironmentTest, NamesAndValuesThatNoEnvironmentCanHoldAreRefused) {

@@ -33,7 +33,7 @@ std::string signal_name(int signal) {
   return name ? fmt::format("{} (SIG{})", signal, name) : fmt::format("{}", signal);
 }
 
-std::string details(const process::RunEnd& end, const Tails& tails) {
+std::string details(const process::RunEnd& end, const Tails& tails, Millis timeout_ms) {
   std::string out;
   JsonOut json(out);
   json.object();
@@ -45,6 +45,14 @@ std::string details(const process::RunEnd& end, const Tails& tails) {
     }
   }
   if (!end.text.empty()) json.field("reason", end.text);
+  if (end.how == How::timeout) {
+    json.field("limit", static_cast<double>(timeout_ms) / 1000);
+    json.field("seen", static_cast<double>(std::max<Millis>(end.ended_at - end.started_at, 0)) / 1000);
+  }
+  if (end.how == How::limit && !end.limit.empty()) {
+    json.field("limit", end.limit_value);
+    if (end.limit_seen > 0) json.field("seen", end.limit_seen);
+  }
   json.field("stderr_tail", tails.err).end();
   return out;
 }
@@ -55,9 +63,34 @@ std::string clause(std::string_view text) {
   return to_utf8(text);
 }
 
+std::string size_text(int64_t bytes) {
+  const double mebibytes = static_cast<double>(bytes) / (1 << 20);
+  if (mebibytes >= 1024) return fmt::format("{:.2f} GiB", mebibytes / 1024);
+  if (mebibytes >= 1) return fmt::format("{:.1f} MiB", mebibytes);
+  return fmt::format("{} bytes", bytes);
+}
+
+// What it had, what it may have, and what to do.
+std::string limit_text(const process::RunEnd& end) {
+  const int64_t value = end.limit_value, seen = end.limit_seen;
+  if (end.limit == "cpu")
+    return fmt::format(
+        "The command used up its {} s of CPU time and was ended; set limits.cpu_s (--cpu) to give it more.", value);
+  if (end.limit == "memory")
+    return fmt::format(
+        "The command {} and was ended: its limit is {}; set limits.memory_bytes (--memory) to give it more, or let it "
+        "use less (fewer jobs at once).",
+        seen > 0 ? fmt::format("took {} of memory", size_text(seen)) : "ran out of memory", size_text(value));
+  return fmt::format(
+      "The command {} and was ended: its limit is {}; set limits.processes (--processes) to allow more, or let it "
+      "start "
+      "fewer at once.",
+      seen > 0 ? fmt::format("had {} processes at once", seen) : "was refused a further process", value);
+}
+
 TaskError make_error(const process::RunEnd& end, const Tails& tails, Millis timeout_ms) {
   const auto error = [&](const char* code, std::string message) {
-    return TaskError{code, std::move(message), details(end, tails)};
+    return TaskError{code, std::move(message), details(end, tails, timeout_ms)};
   };
   switch (end.how) {
     case How::signalled:
@@ -67,6 +100,8 @@ TaskError make_error(const process::RunEnd& end, const Tails& tails, Millis time
                    fmt::format("The command did not end within {} and was ended; set timeout_s to give it longer.",
                                timeout_ms > 0 ? format_duration(timeout_ms) : "its time limit"));
     case How::limit:
+      if (end.limit == "cpu" || end.limit == "memory" || end.limit == "processes")
+        return error(end.limit.c_str(), limit_text(end));
       return error("limit", fmt::format("The command went over a limit and was ended: {}.", clause(end.text)));
     case How::spawn_failed:
       return error("spawn_failed", fmt::format("The command could not be started: {}.", clause(end.text)));

@@ -203,7 +203,7 @@ std::vector<Report> OutputReports::take(const std::shared_ptr<Syncable>& log) {
   std::vector<Report> reports;
   if (std::exchange(cut_, false))
     reports.emplace_back(
-        report::Warning{"output_cut",
+        report::Warning{"output_truncated",
                         "The output is over its limit: its beginning and its end are kept, and what is "
                         "between them is left out."});
   for (Segment& segment : segments_)

@@ -77,6 +77,12 @@ void health(Context& context, Call call) {
   if (parts.authenticated(call.request())) {
     out.field("store", parts.store.describe()).field("running", health.running).field("queued", health.queued);
     out.field("working", health.working).field("inbox", health.inbox).field("streams", health.streams);
+    if (const Means means = parts.means ? parts.means() : Means(); !means.limits.empty()) {
+      out.key("limits").object();
+      for (const auto& [limit, by] : means.limits) out.field(limit, by);
+      out.end().key("sandbox").object();
+      out.field("available", means.sandbox).field("text", means.sandbox_text).end();
+    }
   }
   out.end();
   call.answer(well ? 200 : 503, std::move(text));

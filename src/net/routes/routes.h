@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,13 @@
 namespace errand::net {
 
 // All outlive the Routes, which outlives the streams that it opened: destroy the server first.
+// What holds commands back on this machine, in words for people.
+struct Means {
+  std::map<std::string, std::string> limits;  // Empty: not known.
+  bool sandbox = false;
+  std::string sandbox_text;  // The program; or why there is none, and what to do.
+};
+
 struct RouteParts {
   Engine& engine;
   Store& store;
@@ -34,6 +42,7 @@ struct RouteParts {
   // Did this request show credentials? Only /api/health is served without, and tells more to those who did.
   std::function<bool(const Request&)> authenticated;
   std::function<ServerStats()> stats;
+  std::function<Means()> means = {};
 
   // Served by others; absent: 404.
   std::function<bool(const ExchangePtr&)> login;  // The login paths: Auth::handle.

@@ -77,7 +77,9 @@ export class Server {
   async start({ within = 10_000 * patience } = {}) {
     const log = fs.openSync(this.log_path, 'a');
     const began = performance.now();
-    this.child = spawn(binary, ['serve', '--listen', `127.0.0.1:${(this.keep_port && this.port) || 0}`, '--data-dir', this.data_dir, ...this.args], {
+    // `wrapper`: words that start the binary, where it is to find another machine than it is on.
+    const words = [...(this.wrapper ?? []), binary, 'serve', '--listen', `127.0.0.1:${(this.keep_port && this.port) || 0}`, '--data-dir', this.data_dir, ...this.args];
+    this.child = spawn(words[0], words.slice(1), {
       cwd: this.folder,
       env: this.env,
       stdio: ['ignore', 'pipe', log],

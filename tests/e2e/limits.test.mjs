@@ -1,0 +1,195 @@
+// Limits of commands: each hit for real, named in the record, and the server answers meanwhile (T12, T13, R4.1, R9.1, R9.3).
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { busy_factor, errand, marked, marker, patience, Server } from './harness/index.mjs';
+
+const MiB = 1 << 20;
+
+// Asks for `path` again and again until `done` is; answers the sorted times in ms.
+async function answers_while(server, target, done) {
+  let over = false;
+  done.finally(() => (over = true));
+  const times = [];
+  while (!over) {
+    const began = performance.now();
+    await server.get(target, { check: false });
+    times.push(performance.now() - began);
+  }
+  await done;
+  return times.sort((a, b) => a - b);
+}
+
+function assert_quick(t, what, times) {
+  const p99 = times[Math.min(times.length - 1, Math.floor(times.length * 0.99))];
+  t.diagnostic(`${what}: ${times.length} answers, p50 ${times[times.length >> 1].toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
+  assert.ok(p99 < 100 * patience * busy_factor(), `${what}: p99 of the answers is ${p99} ms`);
+}
+
+async function failed_by(server, task, code) {
+  const ended = await server.at_rest(task.id, { within: 30_000 * patience });
+  assert.deepEqual([ended.status, ended.reason, ended.error?.code], ['failed', code, code], JSON.stringify(ended.error));
+  assert.equal(typeof ended.error.details.limit, 'number');
+  return ended;
+}
+
+test('a fork bomb is ended whole within 2 s and the server answers meanwhile (T13)', async (t) => {
+  const server = await Server.start(t);
+  const mark = marker();
+  const began = performance.now();
+  // In case nobody ends it: 2^13 processes, and half a minute.
+  const bomb = 'b() { [ $1 -gt 12 ] || { b $(($1 + 1)) & b $(($1 + 1)) & }; exec sleep 30; }; b 0';
+  const task = await server.run(['sh', '-c', bomb, mark]);
+  const ended = failed_by(server, task, 'processes');
+  assert_quick(t, 'fork bomb', await answers_while(server, '/api/tasks/running/count', ended));
+  const seconds = (performance.now() - began) / 1000;
+  t.diagnostic(`cleared in ${seconds.toFixed(2)} s`);
+  assert.ok(seconds < 2 * patience * busy_factor(), `cleared in ${seconds} s`);
+  assert.equal(marked(mark).length, 0);
+  const { error } = await ended;
+  assert.equal(error.details.limit, 512, 'the default');
+  assert.ok(error.details.seen > 512);
+  assert.match(error.message, /limits\.processes/);
+});
+
+test('a memory bomb is ended soon after its limit and the server answers meanwhile (T13)', async (t) => {
+  const server = await Server.start(t);
+  const task = await server.run('head -c 16G /dev/zero | tail', { limits: { memory_bytes: 512 * MiB } });
+  const ended = failed_by(server, task, 'memory');
+  assert_quick(t, 'memory bomb', await answers_while(server, '/api/tasks/running/count', ended));
+  const { error, progress } = await ended;
+  assert.equal(error.details.limit, 512 * MiB);
+  t.diagnostic(`it had ${(error.details.seen / MiB).toFixed(0)} MiB`);
+  assert.ok(error.details.seen < 1536 * MiB, `it had ${error.details.seen}`);
+  assert.ok(progress.memory_bytes > 0);
+  assert.match(error.message, /limits\.memory_bytes/);
+});
+
+test('CPU time is counted over the whole tree, and moves while it runs (R4.1)', async (t) => {
+  const server = await Server.start(t);
+  const task = await server.run('while :; do :; done & while :; do :; done', { limits: { cpu_s: 8 }, timeout_s: 120 });
+  const stream = server.stream(`/api/tasks/${task.id}/stream`);
+  const first = await server.when(task.id, (now) => now.progress.cpu_s > 0 && now.progress.memory_bytes > 0);
+  await server.when(task.id, (now) => now.progress.cpu_s > first.progress.cpu_s && now.status === 'running');
+  await failed_by(server, task, 'cpu');
+  stream.cut();
+  const events = await server.events(task.id);
+  const samples = events.filter((event) => event.type === 'task.progress');
+  assert.ok(samples.length >= 1, 'told to who watches');
+  assert.ok(samples.length <= 10, `${samples.length} events are a flood`);
+});
+
+test('a file bomb meets its own limit; the server has its descriptors (T13)', async (t) => {
+  const server = await Server.start(t);
+  const script = 'import os\nfds=[]\ntry:\n  while True: fds.append(os.dup(0))\nexcept OSError as e: print(len(fds), e.strerror)';
+  const python = await server.run(['python3', '-c', script], { limits: { open_files: 128 } });
+  const shell = await server.run('ulimit -n');
+  const ended = await server.at_rest(python.id);
+  if (ended.reason !== 'spawn_failed') assert.match(ended.result, /^12\d Too many open files/);
+  assert.equal((await server.at_rest(shell.id)).result.trim(), '4096', 'the default');
+});
+
+test('a timeout says what it was and what was seen', async (t) => {
+  const server = await Server.start(t);
+  const ended = await failed_by(server, await server.run('sleep 100', { timeout_s: 1 }), 'timeout');
+  assert.equal(ended.error.details.limit, 1);
+  assert.ok(ended.error.details.seen >= 1);
+});
+
+test('a launch may have more, less or no limit; the record says what holds', async (t) => {
+  const server = await Server.start(t, { env: { ERRAND_LIMIT_PROCESSES: '50', ERRAND_LIMIT_CPU_S: '600' } });
+  const usual = await server.run('true');
+  assert.deepEqual(usual.limits, { cpu_s: 600, memory_bytes: 2048 * MiB, processes: 50, open_files: 4096, output_bytes: 64 * MiB, nice: 0 });
+  const own = await server.run('true', { limits: { cpu_s: 0, memory_bytes: 0, processes: 7, nice: 3 } });
+  assert.deepEqual(own.limits, { cpu_s: null, memory_bytes: null, processes: 7, open_files: 4096, output_bytes: 64 * MiB, nice: 3 });
+  const settings = await server.get('/api/settings');
+  assert.equal(settings.limit_processes, 50);
+  for (const limits of [{ cpu_s: -1 }, { nice: 20 }, { memory: 1 }]) await server.expect(400, 'POST', '/api/tasks', { kind: 'command', command: 'true', limits });
+});
+
+test('the server says by which means its limits hold', async (t) => {
+  const server = await Server.start(t);
+  const health = await server.get('/api/health');
+  assert.deepEqual(Object.keys(health.limits).sort(), ['cpu', 'kill', 'memory', 'open_files', 'processes']);
+  assert.equal(typeof health.sandbox.available, 'boolean');
+  t.diagnostic(JSON.stringify(health.limits));
+});
+
+test('a flood is cut on disk, said, and no failure; the server answers meanwhile (T12)', async (t) => {
+  const server = await Server.start(t);
+  const limit = 8 * MiB;
+  const total = 400 * MiB;
+  const tasks = [];
+  for (let i = 0; i < 2; i += 1) tasks.push(await server.run(`yes 0123456789012345678901234567890123456789 | head -c ${total}`, { limits: { output_bytes: limit } }));
+  const log = (task) => path.join(server.data_dir, 'run', `${task.id}.1`);
+  let largest = 0;
+  const done = Promise.all(tasks.map((task) => server.at_rest(task.id, { within: 60_000 * patience }))).then((all) => all);
+  const watch = setInterval(() => {
+    for (const task of tasks) {
+      let size = 0;
+      // When it has ended, the log is put in order beside itself, for a moment.
+      for (const name of ['log', 'index']) {
+        try {
+          size += fs.statSync(path.join(log(task), name)).blocks * 512;
+        } catch {
+          // Gone between the two.
+        }
+      }
+      largest = Math.max(largest, size);
+    }
+  }, 20);
+  const began = performance.now();
+  assert_quick(t, 'flood', await answers_while(server, '/api/tasks/running/count', done));
+  clearInterval(watch);
+  const rate = (2 * total) / MiB / ((performance.now() - began) / 1000);
+  t.diagnostic(`${rate.toFixed(0)} MiB/s in all; on disk at most ${(largest / MiB).toFixed(2)} MiB a task`);
+  assert.ok(largest > 0 && largest <= limit + MiB, `${largest} bytes on disk`);
+  for (const task of await done) {
+    assert.equal(task.status, 'completed');
+    assert.equal(task.progress.output_bytes, total);
+    assert.equal(task.progress.output_truncated, true);
+    const warnings = (await server.events(task.id)).filter((event) => event.type === 'task.warning');
+    assert.deepEqual(warnings.map((event) => event.data.code), ['output_truncated']);
+  }
+});
+
+test('nobody is at the keyboard: no terminal, no input (R9.1)', async (t) => {
+  const server = await Server.start(t);
+  const task = await server.run('tty; (: </dev/tty) 2>/dev/null && echo terminal; read x && echo input; wc -c; umask');
+  assert.equal((await server.at_rest(task.id)).result, 'not a tty\n0\n0022\n');
+});
+
+test('the umask of commands, the names they get and the folders they may use are settings', async (t) => {
+  const server = new Server(t, { env: { ERRAND_CHILD_UMASK: '077', ERRAND_ENV_ALLOW: 'CC,BUILD_*', CC: 'clang', BUILD_MODE: 'fast', BUILD_TOKEN: 's', OTHER: 'x' } });
+  const allowed = path.join(server.folder, 'allowed');
+  fs.mkdirSync(allowed);
+  server.env.ERRAND_WORK_DIRS = allowed;
+  await server.start();
+  const task = await server.run('umask; echo "$CC $BUILD_MODE [$BUILD_TOKEN] [$OTHER]"; pwd', { work_dir: allowed });
+  assert.equal((await server.at_rest(task.id)).result, `0077\nclang fast [] []\n${allowed}\n`);
+  assert.equal((await server.run('pwd')).work_dir, allowed, 'the first is the default');
+  const refused = await server.expect(403, 'POST', '/api/tasks', { kind: 'command', command: 'true', work_dir: '/' });
+  assert.match(refused.detail, /work_dirs/);
+});
+
+test('the command line has a flag for each, and shows what was hit', async (t) => {
+  const server = await Server.start(t);
+  const run = (...args) => errand(server, args);
+  const hit = await run('run', '--wait', '--memory', '60M', '--', 'sh', '-c', 'head -c 3G /dev/zero | tail');
+  assert.equal(hit.code, 137);
+  const [task] = (await server.get('/api/tasks')).tasks;
+  assert.equal(task.reason, 'memory');
+  const shown = await run('show', task.id);
+  assert.match(shown.out, /failed \(memory\)/);
+  assert.match(shown.out, /limit hit\s+memory: 60 MiB allowed, [\d.]+ [MG]iB seen/);
+  assert.match(shown.out, /limits\s+60 MiB of memory, 512 processes/);
+  const all = await run('run', '--json', '--cpu', '1m', '--processes', '9', '--open-files', '99', '--max-output', '1M', '--nice', '5', '--', 'true');
+  const made = all.json;
+  assert.deepEqual(made.limits, { cpu_s: 60, memory_bytes: 2048 * MiB, processes: 9, open_files: 99, output_bytes: MiB, nice: 5 });
+  assert.notEqual((await run('run', '--memory', 'lots', '--', 'true')).code, 0);
+  const doctor = await run('doctor');
+  assert.match(doctor.out, /limit memory/);
+  assert.match(doctor.out, /sandbox/);
+});
