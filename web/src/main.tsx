@@ -8,7 +8,7 @@ import { createRoot } from 'react-dom/client';
 import { access, start } from './api/session';
 import { startI18n } from './i18n/i18n';
 import { useStore } from './lib/store';
-import { startLive } from './live/live';
+import { settled, startLive } from './live/live';
 import { startNotifications } from './live/notify';
 import { queryClient, startQueries } from './queries';
 import { router } from './router';
@@ -23,6 +23,9 @@ function App() {
   return <RouterProvider router={router} />;
 }
 
+// The server was upgraded under an open page: the files that it would load next are not there any more.
+addEventListener('vite:preloadError', () => location.reload());
+
 async function main(): Promise<void> {
   startTheme();
   await startI18n();
@@ -31,6 +34,8 @@ async function main(): Promise<void> {
   startQueries();
   startNotifications();
   await ready;
+  // Connect first, then read: so nothing is read twice. A slow start of the stream holds the page up for a moment only.
+  await Promise.race([settled, new Promise((resolve) => setTimeout(resolve, 250))]);
   const root = document.getElementById('root');
   if (!root) return;
   createRoot(root).render(

@@ -110,7 +110,7 @@ function receive(events: TaskEvent[]): void {
   const created = events.filter((event) => event.type === 'task.created').length;
   if (created > 0 && !listMayMove.get()) arrivals.set(arrivals.get() + created);
   const moved = events.some((event) => event.type === 'task.status' || event.type === 'task.deleted');
-  if (moved || (created > 0 && listMayMove.get())) rereadSoon(120);
+  if (moved || created > 0) rereadSoon(120);
 }
 
 export function startQueries(): void {

@@ -1,7 +1,7 @@
 // The page's addresses. Filters and what is open live in the address, so that they can be kept, shared and gone back to.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 
-import { NotFound, Shell } from './ui/Shell';
+import { Broken, NotFound, Shell } from './ui/Shell';
 import { chatSearch, taskSearch } from './search';
 import { TasksPage } from './tasks/TasksPage';
 
@@ -43,6 +43,7 @@ export const router = createRouter({
     return text ? `?${text}` : '';
   },
   defaultPreload: 'intent',
+  defaultErrorComponent: Broken,
 });
 
 declare module '@tanstack/react-router' {

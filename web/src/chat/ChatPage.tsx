@@ -17,7 +17,7 @@ import { announce } from '../ui/toast';
 import { Artifacts } from './Artifacts';
 import { Composer } from './Composer';
 import { Conversation } from './Conversation';
-import { Details } from './Details';
+import { Details, Subtasks } from './Details';
 import { LogView } from './LogView';
 import { NewChat } from './NewChat';
 import { Timeline } from './Timeline';
@@ -43,7 +43,7 @@ function TaskChat({ id, tab }: { id: string; tab: ChatTab | undefined }) {
     );
   }
   return (
-    <Empty icon={gone ? MessageSquareOff : ServerOff} title={gone ? t('chat.gone') : t('errors.unreachable')}>
+    <Empty page icon={gone ? MessageSquareOff : ServerOff} title={gone ? t('chat.gone') : t('errors.unreachable')}>
       {gone && <p>{task.error?.message}</p>}
       <div className="mt-4 flex justify-center gap-2">
         <Link to="/tasks" search={{}} className="btn">{t('notFound.back')}</Link>
@@ -236,6 +236,7 @@ function Chat({ task }: { task: Task }) {
     <>
       <Conversation task={task} transcript={transcript} loadEarlier={loadEarlier} footer={footer} />
       <div className="px-6 pt-2 pb-4 max-md:px-3 max-md:pb-3">
+        {task.session_id && <Subtasks session={task.session_id} />}
         <Composer
           place={task.id}
           arrived={arrived}

@@ -83,6 +83,8 @@ const RowView = memo(function RowView({ row, taskId, busy, waiting }: RowProps):
     case 'ask':
       return <AskCard taskId={taskId} ask={row.ask} open={waiting === row.ask.id && !row.ask.answer} />;
     case 'file':
+      // Only a picture that is here already: nothing is fetched because an agent named it.
+      if (/^data:image\//.test(row.file.url)) return <img src={row.file.url} alt={row.file.name} className="my-2 max-h-96 max-w-full rounded-xl border border-line" />;
       return <p className="chip my-2">{row.file.name}</p>;
     case 'system':
       return <p className="my-3 rounded-xl bg-panel px-4 py-2.5 text-sm whitespace-pre-wrap text-muted">{row.text}</p>;

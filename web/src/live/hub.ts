@@ -152,8 +152,8 @@ export class Hub {
     const fresh = this.#position === null;
     this.#connected = tasks.join(',');
     this.#failures = 0;
-    if (this.#connection.state !== 'live') this.#become({ state: 'live' });
     if (fresh) this.#tell({ kind: 'reset' });
+    if (this.#connection.state !== 'live') this.#become({ state: 'live' });
     for (const { port, watched } of this.#clients.values()) {
       const covered = [...watched].filter((id) => tasks.includes(id));
       if (covered.length > 0) port.postMessage({ kind: 'watching', tasks: covered });

@@ -9,6 +9,10 @@ import workerUrl from './worker.ts?worker&url';
 export const connection = store<Connection>({ state: 'connecting' });
 export const counts = store<{ counts: Counts; running: number } | null>(null);
 
+// Settles when the stream is open, or cannot be: what is read behind that misses nothing and need not be read again.
+let settle: () => void = () => {};
+export const settled = new Promise<void>((resolve) => (settle = resolve));
+
 type EventListener = (events: TaskEvent[]) => void;
 const eventListeners = new Set<EventListener>();
 const resetListeners = new Set<() => void>();
@@ -53,6 +57,7 @@ function receive(message: FromHub): void {
   switch (message.kind) {
     case 'connection':
       connection.set(message.connection);
+      if (message.connection.state !== 'connecting') settle();
       if (message.connection.state === 'unauthorized') lock(null);
       return;
     case 'counts':

@@ -5,7 +5,7 @@ import type { Task, TaskQuery } from '../api/types';
 import { number } from '../lib/format';
 import type { TaskSearch } from '../search';
 import type { Confirmation } from '../ui/Dialog';
-import { actOnAll, can, matching, showError, type Action } from './actions';
+import { actOnAll, can, matching, readTask, showError, type Action } from './actions';
 import type { Selection } from './selection';
 
 interface Props {
@@ -38,7 +38,9 @@ export function BulkBar({ selection, total, query, search, tasks, onAll, onClear
     try {
       ids = selection.all
         ? (await matching(query)).filter(can[action]).map((task) => task.id)
-        : [...selection.ids].filter((id) => can[action](known.get(id) ?? { status: action === 'retry' ? 'failed' : 'running' }));
+        : (await Promise.all([...selection.ids].map(async (id) => known.get(id) ?? (await readTask(id)))))
+            .filter((task) => task !== null && can[action](task))
+            .map((task) => task!.id);
     } catch (error) {
       return showError(error);
     }

@@ -37,6 +37,10 @@ export function TasksPage() {
   const [question, setQuestion] = useState<Confirmation | null>(null);
   const fresh = useStore(arrivals);
 
+  useEffect(() => {
+    document.title = `${t('tasks.title')} · errand`;
+  }, [t]);
+
   const query = useMemo(() => taskQuery(search), [search]);
   const list = useTaskList(query, range[0], range[1]);
   // What asks for a person is found among the tasks at work: the server has no such state.

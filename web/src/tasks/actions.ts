@@ -1,7 +1,7 @@
 // What can be done with tasks, one or many, from every place that shows them.
 import i18next from 'i18next';
 
-import { api, call } from '../api/client';
+import { api, ApiError, call } from '../api/client';
 import { atWork, type Task, type TaskQuery } from '../api/types';
 import { toast, toastError } from '../ui/toast';
 
@@ -31,6 +31,13 @@ export async function act(action: Action, id: string): Promise<boolean> {
     return false;
   }
 }
+
+// As it is now; null where it is gone.
+export const readTask = (id: string): Promise<Task | null> =>
+  call(api.GET('/api/tasks/{id}', { params: { path: { id } } })).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  });
 
 // Every task that matches a filter, as it is now. The filter was frozen when the question was asked.
 export async function matching(query: TaskQuery): Promise<Task[]> {

@@ -1,5 +1,5 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
-import { Compass } from 'lucide-react';
+import { Bug, Compass } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
@@ -48,10 +48,23 @@ export function Shell() {
 export function NotFound() {
   const { t } = useTranslation();
   return (
-    <Empty icon={Compass} title={t('notFound.title')}>
+    <Empty page icon={Compass} title={t('notFound.title')}>
       <Link to="/tasks" search={{}} className="btn mt-3">
         {t('notFound.back')}
       </Link>
+    </Empty>
+  );
+}
+
+// Something in the page itself is broken: the tasks are not.
+export function Broken({ error }: { error: unknown }) {
+  const { t } = useTranslation();
+  return (
+    <Empty page icon={Bug} title={t('errors.page')}>
+      <p className="font-mono text-xs break-words">{error instanceof Error ? error.message : String(error)}</p>
+      <button type="button" className="btn mt-4" onClick={() => location.reload()}>
+        {t('errors.reload')}
+      </button>
     </Empty>
   );
 }
