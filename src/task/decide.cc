@@ -308,6 +308,7 @@ Result<Step> on(const Task& task, const input::Retry& input, Time now) {
   std::vector<int>& ends = t.progress.attempt_ends;
   ends.push_back(t.run);
   if (ends.size() > attempt_ends_max) ends.erase(ends.begin());
+  t.progress.artifacts = {};
   t.result.reset();
   t.exit_code.reset();
   t.signal.reset();

@@ -9,7 +9,7 @@ namespace {
 
 using api::LogQuery;
 
-constexpr int64_t search_chunk = 1 << 20;
+constexpr int64_t search_chunk = 1 << 20, search_chunk_min = 64 * 1024;
 constexpr size_t tail_kept = 4 << 20;  // What a search for the last lines holds before it drops the earlier ones.
 
 bool filtered(const LogQuery& query) { return !query.grep.empty() || !query.stream.empty() || query.since; }
@@ -82,7 +82,7 @@ Result<LogPage> Reading::search(int64_t offset) {
   page_.next = offset;
   bool stopped = false;
   for (;;) {
-    const Result<bool> more = read(search_chunk);
+    const Result<bool> more = read(std::clamp(query_.limit, search_chunk_min, search_chunk));
     if (!more) return std::unexpected(more.error());
     if (!*more) break;
     if (query_.tail && page_.text.size() > tail_kept)

@@ -19,8 +19,8 @@ export function Artifacts({ task }: { task: Task }) {
   const artifacts = list.data?.artifacts ?? [];
   const save = async (artifact: Artifact) => {
     try {
-      const response = await fetchText(`/api/tasks/${task.id}/artifacts/${encodeURIComponent(artifact.name)}`);
-      download(await response.blob(), artifact.name);
+      const response = await fetchText(`/api/tasks/${task.id}/artifacts/${encodeURIComponent(artifact.id)}`);
+      download(await response.blob(), artifact.name.split('/').pop() ?? artifact.name);
     } catch (error) {
       showError(error);
     }
@@ -29,11 +29,11 @@ export function Artifacts({ task }: { task: Task }) {
   return (
     <ul className="mx-auto w-full max-w-3xl overflow-auto p-6 max-md:p-4">
       {artifacts.map((artifact) => (
-        <li key={`${artifact.run}/${artifact.name}`} className="card mb-2 flex items-center gap-3 px-4 py-3">
+        <li key={artifact.id} className="card mb-2 flex items-center gap-3 px-4 py-3">
           <FileText size={18} className="shrink-0 text-muted" aria-hidden />
           <span className="min-w-0 flex-1">
             <span className="block truncate font-mono text-[13px]">{artifact.name}</span>
-            <span className="text-xs text-muted">{artifact.media_type} · {bytes(artifact.size)} · {t('artifacts.run', { n: artifact.run })}</span>
+            <span className="text-xs text-muted">{artifact.media_type} · {bytes(artifact.size)}{artifact.run === undefined ? '' : ` · ${t('artifacts.run', { n: artifact.run })}`}</span>
           </span>
           <button type="button" className="btn" onClick={() => void save(artifact)}>
             <Download size={15} aria-hidden />
