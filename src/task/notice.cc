@@ -132,10 +132,12 @@ bool output_cut(const Task& task) {
 std::string about_output(const Task& task, size_t kept) {
   const Progress& progress = task.progress;
   if (task.launch.kind != TaskKind::command || progress.output_bytes <= static_cast<int64_t>(kept)) return {};
-  std::string text =
-      "[The last of " + std::to_string(progress.output_lines) + " lines, " + size_text(progress.output_bytes);
+  const std::string size = size_text(progress.output_bytes);
+  std::string text = "[The last of " + std::to_string(progress.output_lines) + " lines, " + size;
+  // Of an output that was cut nobody has counted the lines.
   if (output_cut(task))
-    text += "; the log keeps the first and the last " + size_text(task.launch.limits.output_bytes) + " of them";
+    text = "[The last lines of " + size + "; the log keeps the first and the last " +
+           size_text(task.launch.limits.output_bytes / 2);
   return text + ". Read on with GET /api/tasks/" + task.id.value + "/log, or with look_at.]\n";
 }
 
