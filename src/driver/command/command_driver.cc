@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 #include <unistd.h>
 #include <utility>
 
@@ -270,7 +271,8 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
 }
 
 void CommandDriver::known_runs(std::move_only_function<void(std::vector<KnownRun>)> done) {
-  parts_.supervisor.list([done = std::move(done)](Result<std::vector<process::RunStatus>> listed) mutable {
+  parts_.supervisor.list([done = std::move(done), folder = options_.data_dir + "/artifacts"](
+                             Result<std::vector<process::RunStatus>> listed) mutable {
     std::vector<KnownRun> runs;
     if (!listed) {
       log_warning("command", "the supervisor's runs are not known: " + listed.error().message);
@@ -280,6 +282,16 @@ void CommandDriver::known_runs(std::move_only_function<void(std::vector<KnownRun
       KnownRun run = parse_run(status.run);
       run.alive = status.alive;
       if (run.task) runs.push_back(std::move(run));
+    }
+    // Artifacts without a run: a removal was cut short between the two.
+    std::set<std::string, std::less<>> known;
+    for (const KnownRun& run : runs) known.insert(run.task.value);
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+      const std::string name = entry.path().filename().native();
+      const std::string_view task = std::string_view(name).substr(0, name.find('.'));
+      if (task.starts_with("task_") && known.insert(std::string(task)).second)
+        runs.push_back({.task = TaskId(task), .run = 0, .alive = false});
     }
     done(std::move(runs));
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <stdlib.h>
 #include <string>
 #include <vector>
@@ -504,6 +505,32 @@ TEST_F(CommandDriverTest, KnowsTheRunsAndEndsThoseThatNobodyOwns) {
   pass(0);
   EXPECT_EQ(supervisor.alive(), 1);  // The other one.
   EXPECT_TRUE(supervisor.runs.at("task_7.2").end);
+}
+
+TEST_F(CommandDriverTest, ArtifactsThatNoRunHasAreKnownToo) {
+  supervisor.runs["task_7.2"];
+  for (const char* name : {"task_7", "task_7.kept", "task_8.kept", "task_9", "other"})
+    fs::create_directories(data_dir + "/artifacts/" + name);
+  std::set<std::pair<std::string, int>> known;
+  driver->known_runs([&](const std::vector<Driver::KnownRun>& runs) {
+    for (const Driver::KnownRun& one : runs) known.insert({one.task.value, one.run});
+  });
+  pass(0);
+  EXPECT_EQ(known, (std::set<std::pair<std::string, int>>{{"task_7", 2}, {"task_8", 0}, {"task_9", 0}}));
+}
+
+TEST_F(CommandDriverTest, AnEndTellsWhatWasLeft) {
+  auto turn = open();
+  std::ofstream(data_dir + "/artifacts/task_1/report.txt") << "well";
+  supervisor.end(run, {});
+  pass(0);
+  ASSERT_TRUE(outcome().artifacts);
+  EXPECT_EQ(outcome().artifacts->count, 1);
+  EXPECT_EQ(outcome().artifacts->first.at(0).name, "report.txt");
+  EXPECT_TRUE(fs::exists(data_dir + "/artifacts/task_1.kept/manifest.json"));
+  task.state = TaskState::completed;
+  EXPECT_EQ(driver->artifacts(task)->files.size(), 1u);
+  EXPECT_TRUE(driver->open_artifact(task, "report.txt"));
 }
 
 TEST_F(CommandDriverTest, TheLogCanBeReadFromAnywhere) {
