@@ -9,7 +9,7 @@ const lines = (text) => text.trimEnd().split('\n').map((line) => JSON.parse(line
 
 test('Standard output and standard error are told apart, with times; escapes are kept or left out', async (t) => {
   const server = await Server.start(t);
-  const task = await server.run('printf "\\033[31mred\\033[0m\\n"; sleep 0.1; echo bad >&2; sleep 0.1; echo end');
+  const task = await server.run('printf "\\033[31mred\\033[0m\\n"; sleep 0.3; echo bad >&2; sleep 0.3; echo end');
   await server.at_rest(task.id);
   const at = `/api/tasks/${task.id}/log`;
   assert.equal(await server.get(at), '\x1b[31mred\x1b[0m\nbad\nend\n');
@@ -91,7 +91,7 @@ test('follow goes on to the end, also over a run that is begun again', async (t)
 
 test('errand logs takes streams, times, searches and runs', async (t) => {
   const server = await Server.start(t);
-  const task = await server.run('echo out; echo err >&2; echo more out');
+  const task = await server.run('echo out; echo err >&2; sleep 0.3; echo more out');
   await server.at_rest(task.id);
   const logs = async (...words) => {
     const result = await errand(server, ['logs', task.id, ...words]);
