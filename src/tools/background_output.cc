@@ -11,7 +11,8 @@ namespace errand::tools {
 namespace {
 
 constexpr size_t tasks_max = 50;
-constexpr int64_t timeout_default_s = 60;
+// Below the 60 s after which MCP clients give up a call by default.
+constexpr int64_t timeout_default_s = 50;
 constexpr int64_t timeout_max_s = 3'600;
 // Of a result that shares its place with many others, this much is shown at least.
 constexpr size_t share_min = 200;
@@ -230,7 +231,7 @@ Tool background_output() {
 "task_ids":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":50,"description":"Several tasks, instead of task_id."},
 "batch_id":{"type":"string","description":"All tasks of a batch, instead of task_id."},
 "block":{"type":"boolean","description":"Wait until it is at rest. Default: false, answer at once."},
-"timeout":{"type":"number","exclusiveMinimum":0,"maximum":3600,"description":"With block: wait no longer than so many seconds. Default: 60."},
+"timeout":{"type":"number","exclusiveMinimum":0,"maximum":3600,"description":"With block: wait no longer than so many seconds. Default: 50."},
 "until":{"type":"string","enum":["all","first"],"description":"With block and several tasks: wait for all of them, or for the first. Default: all."}},"additionalProperties":false})",
        .output_schema = object_schema(
            R"("tasks":{"type":"array","items":)" +

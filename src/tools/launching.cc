@@ -30,6 +30,7 @@ std::string launch_properties() {
 "timeout":{"type":"number","minimum":0,"description":"The longest it may take, in seconds; 0 is no limit. Default: 300 for commands, none for agents."},
 "idle_timeout_s":{"type":"number","minimum":0,"description":"The longest it may show no sign of life, in seconds; 0 is no limit. Default: 300."},
 "on_hang":{"type":"string","enum":["fail","restart"],"description":"What to do when it hangs. Default: fail."},
+"max_restarts":{"type":"integer","minimum":1,"maximum":100,"description":"With on_hang=restart: how often, at most."},
 "progress_every_s":{"type":"number","minimum":0,"description":"Tell this session how far it is, every so many seconds. Default: only when it ends."},
 "retention_s":{"type":"number","minimum":0,"description":"Remove it by itself so many seconds after its end; 0 keeps it."},
 "limits":{"type":"object","properties":{"cpu_s":{"type":"integer","minimum":1},"memory_bytes":{"type":"integer","minimum":1},"processes":{"type":"integer","minimum":1},"open_files":{"type":"integer","minimum":1},"output_bytes":{"type":"integer","minimum":1},"nice":{"type":"integer","minimum":-20,"maximum":19}},"additionalProperties":false,"description":"What it may use at most."},

@@ -14,7 +14,8 @@ constexpr std::string_view opening =
      `ERRAND_UPDATE_DOCS=1 build/release/tests/tools/tools_test --gtest_filter=Docs.*`. -->
 
 What an agent can do with background tasks. Every surface offers the same tools: `GET /api/tools` lists them with their
-schemas, `POST /api/tools/{name}` calls one (see [api.md](api.md)), `errand tool NAME '{...}'` does it from a shell.
+schemas, `POST /api/tools/{name}` calls one (see [api.md](api.md)), `errand tool NAME '{...}'` does it from a shell, and
+MCP clients find them at `/mcp`.
 
 **Whose tasks.** A call names the session it is made for. That session sees and touches the tasks that it launched itself,
 its direct children, and no others; it is told when one of them ends. A call without a session is the user's own: it

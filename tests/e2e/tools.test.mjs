@@ -46,7 +46,7 @@ test('Every tool is listed with schemas that compile, and its example fits', asy
   assert.equal(family, 'background');
   const names = tools.map((one) => one.name);
   for (const name of ['task', 'execute', 'output', 'list', 'message', 'cancel', 'clear']) assert.ok(names.includes(`background_${name}`), name);
-  for (const name of ['session_manager']) assert.ok(names.includes(name), name);
+  for (const name of ['session_manager', 'look_at']) assert.ok(names.includes(name), name);
   const ajv = await tool('ajv/dist/2020.js');
   if (!ajv) return;
   for (const one of tools) {
@@ -57,7 +57,7 @@ test('Every tool is listed with schemas that compile, and its example fits', asy
   }
 });
 
-test('Execute, list, wait, cancel, clear', async (t) => {
+test('Execute, list, wait, look at the log, cancel, clear', async (t) => {
   const server = await Server.start(t);
   const agent = new Agent(server);
   const build = await agent.good('background_task:execute', { command: 'for i in 1 2 3; do echo line $i; done; echo oops >&2; exit 3', description: 'A small build', timeout: 60 });
@@ -76,6 +76,11 @@ test('Execute, list, wait, cancel, clear', async (t) => {
   const list = await agent.good('background_list', {});
   assert.match(list.text, new RegExp(`${task_id} \\[error \\(exit\\)\\] A small build`));
   assert.match(list.text, new RegExp(`${server_task.data.task_id} \\[(running|pending)`));
+  const log = await agent.good('look_at', { task_id });
+  assert.match(log.text, /line 1\nline 2\nline 3/);
+  const matching = await agent.good('look_at', { task_id, grep: 'line 2' });
+  assert.match(matching.text, /line 2/);
+  assert.doesNotMatch(matching.text, /line 3/);
   const cancelled = await agent.good('background_cancel', { task_id: server_task.data.task_id.slice(0, 25) });
   assert.deepEqual(cancelled.data.cancelled, [server_task.data.task_id]);
   await agent.bad('background_cancel', { task_id: server_task.data.task_id });
@@ -91,7 +96,7 @@ test('Another session sees nothing of it, and a caller who leaves takes nothing'
   const other = new Agent(server, { session_id: 'ses_e2e_other' });
   const { task_id } = (await agent.good('background_task', { agent: 'demo', prompt: 'long 2', description: 'Mine' })).data;
   assert.equal((await other.good('background_list', {})).text, 'No background tasks found');
-  for (const [name, more] of [['background_output', {}], ['background_cancel', {}], ['background_clear', {}], ['background_message', { message: 'x' }]]) {
+  for (const [name, more] of [['background_output', {}], ['background_cancel', {}], ['background_clear', {}], ['background_message', { message: 'x' }], ['look_at', {}]]) {
     const refused = await other.bad(name, { task_id, ...more });
     assert.match(refused.text, /another session/, name);
   }

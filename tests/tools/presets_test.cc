@@ -33,7 +33,6 @@ TEST(Presets, NameOnlyToolsThatThereAre) {
   for (const std::string_view family : families) {
     std::set<std::string> known;
     for (const ToolInfo& info : tool_infos(family)) known.insert(info.name);
-    known.insert("look_at");
     for (const Agent& agent : preset_agents(family))
       for (const std::string& tool : agent.tools) EXPECT_TRUE(known.contains(tool)) << agent.id << ": " << tool;
   }

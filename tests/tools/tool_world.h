@@ -15,6 +15,7 @@
 #include "driver/fake/demo.h"
 #include "driver/timers.h"
 #include "engine/engine.h"
+#include "files/beneath.h"
 #include "store/sqlite/sqlite_store.h"
 #include "tests/tools/schema_check.h"
 #include "tools/family.h"
@@ -70,8 +71,34 @@ class ScriptedCommands final : public fake::FakeDriver {
     return read;
   }
 
+  std::vector<int> log_runs(const TaskId&, int last_run) const override {
+    return last_run > 0 ? std::vector<int>{last_run} : std::vector<int>();
+  }
+  Result<ArtifactList> artifacts(const Task&) const override {
+    ArtifactList list;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      if (entry.is_regular_file()) {
+        Artifact file;
+        file.name = entry.path().filename().string();
+        file.size = static_cast<int64_t>(entry.file_size());
+        file.media_type = "text/plain";
+        list.files.push_back(std::move(file));
+      }
+    return list;
+  }
+  Result<OpenArtifact> open_artifact(const Task&, std::string_view name) const override {
+    const Result<files::Root> root = files::Root::open(folder);
+    if (!root) return std::unexpected(root.error());
+    Result<files::File> file = root->open_file(name);
+    if (!file) return std::unexpected(file.error());
+    OpenArtifact open{.info = {}, .file = std::move(*file)};
+    open.info.name = name;
+    return open;
+  }
+
   mutable Launch last_launch;
   std::string log;
+  std::string folder;  // Of the artifacts.
 };
 
 struct Answer {
@@ -88,6 +115,7 @@ class ToolTest : public testing::Test {
   ToolTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "errand-tools-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
+    std::filesystem::create_directory(folder_ + "/artifacts");
     start();
   }
   ~ToolTest() override {
@@ -116,6 +144,7 @@ class ToolTest : public testing::Test {
       if (prompt.task->launch.command.contains("false")) return script.fail("exit", "It exited with code 1.");
       return script.say("printed").finish();
     }});
+    commands->folder = folder_ + "/artifacts";
     engine =
         make_engine({.store = *store,
                      .loop = loop,
