@@ -25,6 +25,8 @@
 #include "driver/fake/demo.h"
 #include "driver/timers.h"
 #include "engine/engine.h"
+#include "mcp/http.h"
+#include "mcp/protocol.h"
 #include "net/auth.h"
 #include "net/loop.h"
 #include "net/page.h"
@@ -247,6 +249,15 @@ class Application {
                                                                .readers = readers_,
                                                                .clock = clock_,
                                                                .family = settings_.tools_family});
+    protocol_ = std::make_unique<mcp::Protocol>(
+        mcp::ProtocolParts{.tools = *tools_, .engine = *engine_, .version = std::string(version)});
+    mcp_ = std::make_unique<mcp::HttpEndpoint>(mcp::HttpParts{.protocol = *protocol_,
+                                                              .engine = *engine_,
+                                                              .store = *store_,
+                                                              .loop = *loop_,
+                                                              .readers = readers_,
+                                                              .random = random_,
+                                                              .heartbeats = heartbeats_});
     make_server();
     return {};
   }
@@ -290,6 +301,7 @@ class Application {
         .login = [this](const net::ExchangePtr& exchange) { return auth_->handle(exchange); },
         .page = net::serve_page,
         .tools = tools_.get(),
+        .mcp = [this](net::ExchangePtr exchange) { mcp_->handle(std::move(exchange)); },
     });
     server_ = net::make_server(*loop_, {}, auth_->head_check(),
                                [this](net::ExchangePtr exchange) { routes_->handle(std::move(exchange)); });
@@ -361,6 +373,8 @@ class Application {
   std::unique_ptr<fake::FakeDriver> demo_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<tools::Toolbox> tools_;
+  std::unique_ptr<mcp::Protocol> protocol_;
+  std::unique_ptr<mcp::HttpEndpoint> mcp_;
   std::unique_ptr<net::Routes> routes_;
   std::unique_ptr<net::Server> server_;
 };

@@ -47,6 +47,9 @@ POST /api/login
 GET /api/health
 GET /api/openapi.json
 GET /metrics
+POST /mcp
+GET /mcp
+DELETE /mcp
 `.trim().split('\n');
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];

@@ -16,6 +16,11 @@ void login(Context& context, Call call) {
   call.refuse({Code::not_found, "Nobody logs in here.", "unknown_path"});
 }
 
+void mcp(Context& context, Call call) {
+  if (context.parts.mcp) return context.parts.mcp(std::move(call.exchange));
+  call.refuse({Code::not_found, "No MCP is served here.", "unknown_path"});
+}
+
 struct Route {
   Method method;
   std::string_view pattern;
@@ -72,6 +77,9 @@ constexpr Route routes[] = {
     {Method::get, "/api/health", health},
     {Method::get, "/api/openapi.json", openapi},
     {Method::get, "/metrics", metrics},
+    {Method::post, "/mcp", mcp},
+    {Method::get, "/mcp", mcp},
+    {Method::del, "/mcp", mcp},
 };
 
 bool is_name(std::string_view segment) { return segment.starts_with('{'); }

@@ -48,6 +48,7 @@ struct RouteParts {
   std::function<bool(const ExchangePtr&)> login;  // The login paths: Auth::handle.
   Handler page;                                   // What is no API path: the page's own files.
   tools::Toolbox* tools = nullptr;                // /api/tools.
+  Handler mcp;                                    // /mcp.
 };
 
 struct RouteInfo {

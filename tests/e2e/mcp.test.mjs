@@ -1,0 +1,126 @@
+// MCP over Streamable HTTP, as a client of the protocol versions of 2025 speaks it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { patience, Server, tool } from './harness/index.mjs';
+
+class Client {
+  constructor(server, headers = {}) {
+    this.server = server;
+    this.headers = headers;
+    this.last = 0;
+  }
+  async post(message, headers = {}) {
+    return fetch(`${this.server.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${this.server.token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(this.session ? { 'mcp-session-id': this.session } : {}),
+        ...(this.version ? { 'mcp-protocol-version': this.version } : {}),
+        ...this.headers,
+        ...headers,
+      },
+      body: typeof message === 'string' ? message : JSON.stringify(message),
+      signal: AbortSignal.timeout(60_000),
+    });
+  }
+  async ask(method, params = {}) {
+    const id = ++this.last;
+    const reply = await this.post({ jsonrpc: '2.0', id, method, params });
+    assert.equal(reply.status, 200, await reply.clone().text());
+    this.session ??= reply.headers.get('mcp-session-id') ?? undefined;
+    const message = await reply.json();
+    assert.equal(message.id, id);
+    assert.equal(message.jsonrpc, '2.0');
+    return message;
+  }
+  async open(version = '2025-11-25') {
+    const { result } = await this.ask('initialize', { protocolVersion: version, capabilities: { roots: {} }, clientInfo: { name: 'e2e', version: '1' } });
+    this.version = result.protocolVersion;
+    const taken = await this.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    assert.equal(taken.status, 202);
+    return result;
+  }
+  async call(name, args = {}) {
+    const { result, error } = await this.ask('tools/call', { name, arguments: args });
+    assert.ok(result, JSON.stringify(error));
+    return { ...result, text: result.content[0].text };
+  }
+}
+
+test('A client initializes, lists and calls; schemas fit; a restart of the server changes nothing', async (t) => {
+  const server = await Server.start(t);
+  const client = new Client(server);
+  const opened = await client.open();
+  assert.equal(opened.serverInfo.name, 'errand');
+  assert.match(client.session, /^[\x21-\x7e]+$/);
+  const { tools } = (await client.ask('tools/list')).result;
+  const ajv = await tool('ajv/dist/2020.js');
+  const check = (name, data) => {
+    if (!ajv) return;
+    const validate = new ajv.Ajv2020({ strict: false }).compile(tools.find((one) => one.name === name).outputSchema);
+    assert.ok(validate(data), `${name}: ${JSON.stringify(validate.errors)}`);
+  };
+  const made = await client.call('background_execute', { command: 'sleep 1; echo well done', description: 'A job' });
+  check('background_execute', made.structuredContent);
+  const { task_id } = made.structuredContent;
+  assert.equal((await server.get(`/api/tasks/${task_id}`)).parent_session_id, client.session);
+  await server.restart();
+  const ended = await client.call('background_output', { task_id, block: true, timeout: 30 });
+  check('background_output', ended.structuredContent);
+  assert.match(ended.text, /well done/);
+  assert.equal(ended.content.length, 1, 'whoever waited is not told again');
+  const second = (await client.call('background_execute', { command: 'true', description: 'Quick' })).structuredContent.task_id;
+  await server.at_rest(second);
+  const list = await client.call('background_list');
+  check('background_list', list.structuredContent);
+  assert.match(list.content[1].text, /### Background Task Completed: Quick/, 'the notice comes with the next answer');
+  assert.equal((await client.call('background_list')).content.length, 1, 'once');
+});
+
+test('Versions, sessions and mistakes are answered as the protocol says', async (t) => {
+  const server = await Server.start(t);
+  for (const version of ['2025-11-25', '2025-06-18', '2025-03-26']) assert.equal((await new Client(server).open(version)).protocolVersion, version);
+  const client = new Client(server);
+  assert.equal((await client.post({ jsonrpc: '2.0', id: 1, method: 'tools/list' })).status, 400, 'no session');
+  assert.equal((await client.post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { 'mcp-session-id': 'ses_mcp_never' })).status, 404);
+  const newer = await client.post({ jsonrpc: '2.0', id: 'probe', method: 'server/discover' }, { 'mcp-protocol-version': '2026-07-28' });
+  assert.equal(newer.status, 400);
+  assert.equal((await newer.json()).error.code, -32022);
+  assert.equal((await client.post('{')).status, 400);
+  await client.open();
+  assert.equal((await client.ask('resources/list')).error.code, -32601);
+  assert.equal((await client.ask('tools/call', { name: 'nothing' })).error.code, -32602);
+  const wrong = await client.call('background_execute', {});
+  assert.equal(wrong.isError, true);
+  assert.match(wrong.text, /`command` must be given/);
+  const stranger = await fetch(`${server.url}/mcp`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
+  assert.equal(stranger.status, 401);
+  const forgotten = await fetch(`${server.url}/mcp`, { method: 'DELETE', headers: { authorization: `Bearer ${server.token}`, 'mcp-session-id': client.session } });
+  assert.equal(forgotten.status, 204);
+  assert.equal((await client.post({ jsonrpc: '2.0', id: 9, method: 'ping' })).status, 404);
+});
+
+test('The stream of a session shows its notices', async (t) => {
+  const server = await Server.start(t);
+  const client = new Client(server);
+  await client.open();
+  const stream = await fetch(`${server.url}/mcp`, {
+    headers: { authorization: `Bearer ${server.token}`, accept: 'text/event-stream', 'mcp-session-id': client.session, 'mcp-protocol-version': client.version },
+    signal: AbortSignal.timeout(60_000 * patience),
+  });
+  assert.equal(stream.status, 200);
+  assert.match(stream.headers.get('content-type'), /text\/event-stream/);
+  await client.call('background_execute', { command: 'true', description: 'Told' });
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of stream.body) {
+    text += decoder.decode(chunk, { stream: true });
+    if (/^data: .*\n\n/m.test(text)) break;
+  }
+  const message = JSON.parse(/^data: (.*)$/m.exec(text)[1]);
+  assert.equal(message.method, 'notifications/message');
+  assert.equal(message.params.data.kind, 'turn_ended');
+});
