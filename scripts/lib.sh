@@ -94,7 +94,12 @@ install_page_tools() {
   mkdir -p build/page
   cmp -s web/package-lock.json build/page/pinned && [[ -d web/node_modules/vite ]] && return
   say "Fetching what the page is built with"
-  npm_install web && cp web/package-lock.json build/page/pinned
+  # Not `npm ci`: it wants the packages of every other platform in the lock file, and a registry may not have them all.
+  # What is pinned is installed as pinned; what npm would write into the lock file beyond that is not ours.
+  cp web/package-lock.json build/page/lock
+  npm --prefix web --cache build/tools/npm-cache install --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null || return
+  cmp -s build/page/lock web/package-lock.json || cp build/page/lock web/package-lock.json
+  mv build/page/lock build/page/pinned
 }
 
 # The compiler cache: the user's own, or one under build/ where there is no home to write to.
