@@ -46,7 +46,7 @@ int print_list(const Context& context, const std::string& body) {
     screen.out(render_tabs(rows));
   }
   if (number(member(body, "left_out")) > 0)
-    screen.say(fmt::format("{} files are not in the list. {}", member(body, "left_out"), member(body, "left_out_why")));
+    screen.say(fmt::format("{} not in the list: {}", member(body, "left_out"), member(body, "left_out_why")));
   return code(Exit::ok);
 }
 

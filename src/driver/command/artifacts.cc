@@ -80,7 +80,7 @@ struct Artifacts::Left {
     if (stopped) reasons.emplace_back("the search met its bound, there may be more");
     std::string text;
     for (const std::string& reason : reasons) text += (text.empty() ? "" : "; ") + reason;
-    return text.empty() ? text : "Left out: " + text + ".";
+    return text.empty() ? text : text + ".";
   }
 };
 
