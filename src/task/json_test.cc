@@ -207,8 +207,8 @@ TEST(TaskJson, TaskHasExactlyTheFieldsOfTheContract) {
   for (const auto& member : task) fields += std::string(member.key()) + " ";
   EXPECT_EQ(
       fields,
-      "id kind status reason waiting_for stopping agent_id agent model title description prompt command work_dir "
-      "session_id parent_session_id parent_message_id batch_id labels is_forked resume_count attempt turn "
+      "id kind status reason waiting_for stopping agent_id agent model title description prompt command limits sandbox "
+      "work_dir session_id parent_session_id parent_message_id batch_id labels is_forked resume_count attempt turn "
       "queue_position created_at started_at completed_at updated_at retrieved_at expires_at result error exit_code "
       "signal progress seq ");
   EXPECT_EQ(task.at("status"), "failed");
@@ -229,7 +229,8 @@ TEST(TaskJson, WhatIsNotKnownIsNullAndNeverAbsent) {
   Task task;
   task.id = TaskId("task_1");
   const json::object fresh = shown(task, {.now = noon, .queue_position = {}});
-  EXPECT_EQ(fresh.size(), shown(full_task(), {.now = noon, .queue_position = 1}).size());
+  // A command has its limits and its sandbox beside them.
+  EXPECT_EQ(fresh.size() + 2, shown(full_task(), {.now = noon, .queue_position = 1}).size());
   for (const char* field : {"reason", "waiting_for", "model", "description", "prompt", "command", "work_dir",
                             "batch_id", "parent_session_id", "parent_message_id", "queue_position", "started_at",
                             "completed_at", "retrieved_at", "expires_at", "result", "error", "exit_code", "signal"}) {
