@@ -54,6 +54,7 @@ struct RunArgs {
   std::optional<int> nice;
   std::string sandbox;
   std::vector<std::string> add_dirs;
+  std::vector<std::string> artifacts;  // Patterns below the work dir.
 };
 
 struct AskArgs {

@@ -45,9 +45,10 @@ PrintOptions print_options(const LogsArgs& args) {
 // A line of the log in its JSON form: {"stream","offset","at","text"}.
 void print_json_lines(Printer& printer, std::string_view body) {
   for (std::string_view line : split(body, '\n')) {
-    if (line.empty()) continue;
-    Span::What what = member(line, "stream") == "stderr" ? Span::What::error_output : Span::What::output;
-    printer.print({what, member(line, "text")}, parse_time(member(line, "at")).value_or(Time{}));
+    const LogLine printed = parse_log_line(line);
+    if (printed.stream.empty()) continue;
+    Span::What what = printed.stream == "stderr" ? Span::What::error_output : Span::What::output;
+    printer.print({what, printed.text}, parse_time(printed.at).value_or(Time{}));
   }
 }
 

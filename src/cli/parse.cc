@@ -115,6 +115,10 @@ Made run_setup(CLI::App& app, Globals&) {
                  "What it may touch: all that you may; its work dir alone; that, and no network")
       ->type_name("off|workspace|strict")
       ->check(CLI::IsMember({"off", "workspace", "strict"}));
+  app.add_option("--artifacts", args->artifacts,
+                 "Keep what it leaves in files like out/*.txt or **/*.log, below its work dir; repeatable")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
   app.add_option("--add-dir", args->add_dirs, "With --sandbox: a further folder that it may write to; repeatable")
       ->type_name("DIR")
       ->allow_extra_args(false);

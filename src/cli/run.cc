@@ -49,6 +49,11 @@ int run(Context& context, const RunArgs& args) {
   if (args.allow_interactive) out.field("allow_interactive", true);
   write_limits(out, args);
   if (!args.sandbox.empty()) out.field("sandbox", args.sandbox);
+  if (!args.artifacts.empty()) {
+    out.key("artifacts").array();
+    for (const std::string& pattern : args.artifacts) out.value(pattern);
+    out.end();
+  }
   if (!args.add_dirs.empty()) {
     out.key("add_dirs").array();
     for (const std::string& folder : args.add_dirs) out.value(absolute(folder));

@@ -205,6 +205,9 @@ EventInfo event_of(const json::value& in) {
   out.part = integer(*data, "part");
   out.part_type = text(*data, "type");
   out.stream = text(*data, "stream");
+  out.run = integer(*data, "run");
+  out.offset = integer(*data, "offset");
+  out.length = integer(*data, "length");
   out.text = text(*data, "text");
   out.name = text(*data, "name");
   out.code = text(*data, "code");
@@ -359,6 +362,12 @@ Error parse_problem(int status, std::string_view body) {
   if (error.message.empty())
     error.message = fmt::format("The server answered {} without saying why; its log may.", status);
   return error;
+}
+
+LogLine parse_log_line(std::string_view in) {
+  const auto value = parse(in);
+  if (!value) return {};
+  return {text(*value, "stream"), integer(*value, "offset"), text(*value, "at"), text(*value, "text")};
 }
 
 std::string member(std::string_view in, std::string_view name) {

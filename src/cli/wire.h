@@ -93,10 +93,19 @@ struct EventInfo {
   int64_t part = 0;
   std::string part_type;  // Of a delta: text or reasoning.
   std::string stream, text, name, code, kind, decision, by, status, pattern, line;
-  std::string input;   // JSON: of a tool.
-  std::string output;  // Of a tool.
+  int64_t run = 0, offset = 0, length = 0;  // Of a command's output: which bytes of which log.
+  std::string input;                        // JSON: of a tool.
+  std::string output;                       // Of a tool.
   bool is_error = false;
   std::vector<std::string> options;
+};
+
+// A line of a log in its JSON form.
+struct LogLine {
+  std::string stream;
+  int64_t offset = 0;
+  std::string at;
+  std::string text;
 };
 
 struct AgentInfo {
@@ -129,6 +138,7 @@ Result<TaskInfo> parse_task(std::string_view json);
 // A task alone, or the `task` of a reply that has more ({"task","turn"}).
 Result<TaskInfo> parse_task_reply(std::string_view json);
 Result<TaskPage> parse_tasks(std::string_view json);
+LogLine parse_log_line(std::string_view json);  // Empty where it is none.
 Result<EventInfo> parse_event(std::string_view json);
 Result<std::vector<EventInfo>> parse_events(std::string_view json);
 Result<std::vector<AgentInfo>> parse_agents(std::string_view json);

@@ -26,6 +26,26 @@ describe('Verbs', () => {
   }
   const id_of = (result) => /task_[0-9a-z]{26}/.exec(result.out + result.err)[0];
 
+  test('run --wait and logs -f print all that a command printed, however fast, each stream on its own', async () => {
+    const lines = 300_000;
+    const script = `seq 1 ${lines}; for i in $(seq 1 2000); do echo out $i; echo err $i >&2; done`;
+    const numbers = Array.from({ length: lines }, (_, i) => `${i + 1}\n`).join('');
+    const each = (name) => Array.from({ length: 2000 }, (_, i) => `${name} ${i + 1}\n`).join('');
+    const run = await ok(['run', '--wait', '--', 'sh', '-c', script]);
+    assert.ok(run.out === numbers + each('out'), `standard output is whole (${run.out.length} bytes)`);
+    assert.ok(run.err.endsWith(each('err')), 'standard error is whole, and on ours');
+    const followed = await ok(['logs', '-f', id_of(run)]);
+    assert.ok(followed.out.startsWith(numbers), 'a log that is followed is whole');
+    assert.equal(followed.out.length, numbers.length + each('out').length + each('err').length);
+  });
+
+  test('run --artifacts keeps what a command left', async () => {
+    const work_dir = temporary_folder(scope);
+    const run = await ok(['run', '--wait', '-C', work_dir, '--artifacts', 'out/*.txt', '--', 'sh', '-c', 'mkdir out; for i in 1 2 3; do echo $i > out/$i.txt; done']);
+    const listed = await ok(['artifacts', id_of(run)]);
+    for (const name of ['1.txt', '2.txt', '3.txt']) assert.match(listed.out, new RegExp(name));
+  });
+
   test('run prints the id and returns; --wait exits as the command did; --follow shows its output', async () => {
     const plain = await ok(['run', '--', 'sh', '-c', 'sleep 0.2; echo hi']);
     assert.match(plain.out.trim(), /^task_[0-9a-z]{26}$/, 'standard output is the id alone when piped');
