@@ -13,7 +13,10 @@ const dist = path.join(work, 'dist');
 const blobs = path.join(work, 'blobs');
 
 const run = (file, ...args) => {
-  const { status } = spawnSync(process.execPath, [path.join(here, 'node_modules', file), ...args], { cwd: here, stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [path.join(here, 'node_modules', file), ...args], {
+    cwd: here,
+    stdio: 'inherit',
+  });
   if (status !== 0) process.exit(1);
 };
 run('openapi-typescript/bin/cli.js', '../src/api/openapi.json', '--output', 'src/api/schema.gen.ts');

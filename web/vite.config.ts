@@ -20,8 +20,14 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            { name: 'vendor', test: /node_modules[\\/](react|react-dom|scheduler|@tanstack|i18next|react-i18next|openapi-fetch|use-sync-external-store|html-parse-stringify|void-elements)[\\/]/ },
-            { name: 'app', test: /web.src.(api|lib|live|ui.(Dialog|CopyLine|Empty|StatusBadge|toast|preferences|Sidebar)|tasks|i18n.i18n|queries|search|pages)|node_modules.lucide-react/ },
+            {
+              name: 'vendor',
+              test: /node_modules[\\/](react|react-dom|scheduler|@tanstack|i18next|react-i18next|openapi-fetch|use-sync-external-store|html-parse-stringify|void-elements)[\\/]/,
+            },
+            {
+              name: 'app',
+              test: /web.src.(api|lib|live|ui.(Dialog|CopyLine|Empty|StatusBadge|toast|preferences|Sidebar)|tasks|i18n.i18n|queries|search|pages)|node_modules.lucide-react/,
+            },
           ],
         },
       },

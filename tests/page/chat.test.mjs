@@ -44,6 +44,9 @@ describe('the Chat page', async () => {
     await page.getByText('You chose blue').waitFor();
     await status(page, 'completed');
     await page.getByText('Answered.').waitFor();
+    // A screen reader is told at the boundaries, and the transcript itself is silent.
+    await page.getByRole('status').filter({ hasText: 'is done.' }).waitFor({ state: 'attached' });
+    assert.equal(await transcript(page).getAttribute('aria-live'), 'off');
     // The question stands where it was asked.
     const text = await transcript(page).innerText();
     assert.ok(text.indexOf('all made up') < text.indexOf('Which colour') && text.indexOf('Which colour') < text.indexOf('You chose'), text);
@@ -159,7 +162,11 @@ describe('the Chat page', async () => {
     const text = fs.readFileSync(await saved.path(), 'utf8');
     assert.equal(text.trimEnd().split('\n').length, 301);
     await page.getByRole('tab', { name: 'Artifacts' }).click();
-    await page.getByRole('button', { name: 'Download' }).first().waitFor();
+    const note = page.locator('[data-artifact="note.txt"]');
+    await note.getByRole('button').first().click();
+    await note.getByText('saved').waitFor();
+    const [file] = await Promise.all([page.waitForEvent('download'), note.getByRole('button', { name: /^Download/ }).click()]);
+    assert.equal(fs.readFileSync(await file.path(), 'utf8'), 'saved\n');
     await check_accessible(page, 'the artifacts');
   });
 

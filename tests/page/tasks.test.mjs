@@ -46,6 +46,7 @@ describe('the Tasks page', async () => {
     await until(async () => (await page.getByTestId('running-badge').innerText()).startsWith('4'), { what: 'the badge counts' });
     assert.deepEqual(await Promise.all(['all', 'needs-input', 'running', 'pending', 'completed'].map((name) => count_of(page, name))), [5, 1, 4, 1, 0]);
     await until(async () => (await page.title()).startsWith('(4)'), { what: 'the title counts' });
+    assert.match(await page.locator('link[rel=icon]').getAttribute('href'), /^data:/, 'the icon has a dot');
 
     await chip(page, 'needs-input').click();
     await until(async () => (await page.locator('[data-task]').count()) === 1, { what: 'one asks' });

@@ -13,7 +13,8 @@ export const queryClient = new QueryClient({
       staleTime: Infinity, // The stream says when something changed.
       refetchOnWindowFocus: false,
       networkMode: 'always', // "Offline" says nothing about a server on this machine.
-      retry: (count, error) => (error instanceof ApiError && error.status > 0 && error.status < 500 ? false : count < 6),
+      retry: (count, error) =>
+        error instanceof ApiError && error.status > 0 && error.status < 500 ? false : count < 6,
       retryDelay: (attempt) => Math.min(5000, 400 * 2 ** attempt),
     },
     mutations: { networkMode: 'always' },
@@ -81,7 +82,10 @@ function rereadSoon(wait: number): void {
     throttle = undefined;
     // Further down no row may move: then only the counts are read again.
     const all = listMayMove.get();
-    void queryClient.invalidateQueries({ queryKey: ['tasks'], predicate: ({ queryKey }) => all || queryKey[2] === 'head' });
+    void queryClient.invalidateQueries({
+      queryKey: ['tasks'],
+      predicate: ({ queryKey }) => all || queryKey[2] === 'head',
+    });
     void queryClient.invalidateQueries({ queryKey: ['active'] });
     void queryClient.invalidateQueries({ queryKey: ['batch'] });
     void queryClient.invalidateQueries({ queryKey: ['children'] });
@@ -122,12 +126,17 @@ export function startQueries(): void {
 export const useActive = () =>
   useQuery({
     queryKey: ['active'],
-    queryFn: ({ signal }) => call(api.GET('/api/tasks', { params: { query: { status: 'running,resumed', limit: 500 } }, signal })),
+    queryFn: ({ signal }) =>
+      call(api.GET('/api/tasks', { params: { query: { status: 'running,resumed', limit: 500 } }, signal })),
     placeholderData: (old) => old,
   });
 
 export const useAgents = () =>
-  useQuery({ queryKey: ['agents'], queryFn: ({ signal }) => call(api.GET('/api/agents', { signal })), staleTime: 60_000 });
+  useQuery({
+    queryKey: ['agents'],
+    queryFn: ({ signal }) => call(api.GET('/api/agents', { signal })),
+    staleTime: 60_000,
+  });
 
 export const useTask = (id: string | undefined) =>
   useQuery({

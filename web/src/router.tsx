@@ -14,7 +14,12 @@ const home = createRoute({
     throw redirect({ to: '/tasks', search: {}, replace: true });
   },
 });
-export const tasksRoute = createRoute({ getParentRoute: () => root, path: '/tasks', validateSearch: taskSearch, component: TasksPage });
+export const tasksRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/tasks',
+  validateSearch: taskSearch,
+  component: TasksPage,
+});
 export const chatRoute = createRoute({
   getParentRoute: () => root,
   path: '/chat',
@@ -38,7 +43,8 @@ export const router = createRouter({
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {
     const params = new URLSearchParams();
-    for (const [key, value] of Object.entries(search)) if (value !== undefined && value !== '') params.set(key, String(value));
+    for (const [key, value] of Object.entries(search))
+      if (value !== undefined && value !== '') params.set(key, String(value));
     const text = params.toString().replaceAll('%2C', ',');
     return text ? `?${text}` : '';
   },

@@ -44,11 +44,22 @@ export interface ChatSearch {
   tab?: ChatTab;
 }
 export const chatSearch = (search: Record<string, unknown>): ChatSearch =>
-  present({ taskId: text(search.taskId), agentId: text(search.agentId), tab: oneOf(search.tab, chatTabs) }) as ChatSearch;
+  present({
+    taskId: text(search.taskId),
+    agentId: text(search.agentId),
+    tab: oneOf(search.tab, chatTabs),
+  }) as ChatSearch;
 
 // The same filter as the API's own words. A resumed task is running.
 export function taskQuery(search: TaskSearch): TaskQuery {
-  const status = { 'needs-input': 'running,resumed', running: 'running,resumed', pending: 'pending', completed: 'completed', failed: 'failed', cancelled: 'cancelled' };
+  const status = {
+    'needs-input': 'running,resumed',
+    running: 'running,resumed',
+    pending: 'pending',
+    completed: 'completed',
+    failed: 'failed',
+    cancelled: 'cancelled',
+  };
   return present({
     q: search.q,
     status: search.status && status[search.status],

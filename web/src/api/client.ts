@@ -23,7 +23,10 @@ const credentials: Middleware = {
   },
   async onResponse({ response }) {
     if (response.status === 401) {
-      const problem = (await response.clone().json().catch(() => null)) as { detail?: string } | null;
+      const problem = (await response
+        .clone()
+        .json()
+        .catch(() => null)) as { detail?: string } | null;
       lock(problem?.detail ?? null);
     }
     return response;
@@ -34,9 +37,7 @@ export const api = createClient<paths>({ baseUrl: '/' });
 api.use(credentials);
 
 // The data of a call, or an ApiError with the server's own sentence.
-export async function call<T>(
-  pending: Promise<{ data?: T; error?: unknown; response: Response }>,
-): Promise<T> {
+export async function call<T>(pending: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   let result;
   try {
     result = await pending;

@@ -17,7 +17,8 @@ export type Settings = Schemas['Settings'];
 export type Health = Schemas['Health'];
 export type Batch = Schemas['Batch'];
 export type Launch = Schemas['Launch'];
-export type Artifact = Schemas['Artifacts']['artifacts'][number];
+export type Artifact = Schemas['Artifact'];
+export type ArtifactPreview = Schemas['ArtifactPreview'];
 export type TaskQuery = NonNullable<operations['listTasks']['parameters']['query']>;
 
 // What an event's `data` is, by its type. The document says it in words: `data` is an object there.
@@ -31,7 +32,14 @@ export interface EventData {
   'message.delta': { message_id: string; part: number; type: 'text' | 'reasoning'; text: string };
   'message.completed': { message: Message };
   'tool.started': { message_id: string; call_id: string; name: string; input: unknown };
-  'tool.completed': { call_id: string; output: string; truncated: boolean; size: number; is_error: boolean; ms: number };
+  'tool.completed': {
+    call_id: string;
+    output: string;
+    truncated: boolean;
+    size: number;
+    is_error: boolean;
+    ms: number;
+  };
   output: { stream: 'stdout' | 'stderr'; run: number; offset: number; length: number; text: string };
   'ask.created': { request_id: string; kind: string; text: string; options?: string[] };
   'ask.answered': { request_id: string; decision: string; by: string };

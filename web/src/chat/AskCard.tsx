@@ -18,7 +18,12 @@ export function AskCard({ taskId, ask, open }: { taskId: string; ask: Ask; open:
   const send = async (reply: Reply) => {
     setSending(true);
     try {
-      await call(api.POST('/api/tasks/{id}/answer', { params: { path: { id: taskId } }, body: { request_id: ask.id, ...reply } }));
+      await call(
+        api.POST('/api/tasks/{id}/answer', {
+          params: { path: { id: taskId } },
+          body: { request_id: ask.id, ...reply },
+        }),
+      );
     } catch (error) {
       showError(error);
     } finally {
@@ -27,16 +32,42 @@ export function AskCard({ taskId, ask, open }: { taskId: string; ask: Ask; open:
   };
   const Icon = permission ? ShieldQuestion : CircleHelp;
   return (
-    <section className={`my-3 rounded-xl border px-4 py-3 ${open ? 'border-violet bg-violet-soft' : 'border-line bg-panel'}`} aria-label={t('chat.ask.label')} data-ask={ask.id} data-open={open}>
+    <section
+      className={`my-3 rounded-xl border px-4 py-3 ${open ? 'border-violet bg-violet-soft' : 'border-line bg-panel'}`}
+      aria-label={t('chat.ask.label')}
+      data-ask={ask.id}
+      data-open={open}
+    >
       <p className="flex items-start gap-2.5 font-medium">
         <Icon size={18} className={`mt-0.5 shrink-0 ${open ? 'text-violet' : 'text-muted'}`} aria-hidden />
         <span className="min-w-0 whitespace-pre-wrap break-words">{ask.text}</span>
       </p>
       {open && permission && (
         <div className="mt-3 flex flex-wrap gap-2 pl-7">
-          <button type="button" className="btn btn-primary" disabled={sending} onClick={() => void send({ decision: 'allow' })}>{t('chat.ask.allow')}</button>
-          <button type="button" className="btn" disabled={sending} onClick={() => void send({ decision: 'allow_always' })}>{t('chat.ask.allowAlways')}</button>
-          <button type="button" className="btn text-red" disabled={sending} onClick={() => void send({ decision: 'deny' })}>{t('chat.ask.deny')}</button>
+          <button
+            type="button"
+            className="btn btn-primary"
+            disabled={sending}
+            onClick={() => void send({ decision: 'allow' })}
+          >
+            {t('chat.ask.allow')}
+          </button>
+          <button
+            type="button"
+            className="btn"
+            disabled={sending}
+            onClick={() => void send({ decision: 'allow_always' })}
+          >
+            {t('chat.ask.allowAlways')}
+          </button>
+          <button
+            type="button"
+            className="btn text-red"
+            disabled={sending}
+            onClick={() => void send({ decision: 'deny' })}
+          >
+            {t('chat.ask.deny')}
+          </button>
         </div>
       )}
       {open && !permission && (
@@ -44,7 +75,13 @@ export function AskCard({ taskId, ask, open }: { taskId: string; ask: Ask; open:
           {ask.options.length > 0 && (
             <div className="mt-3 flex flex-wrap gap-2 pl-7">
               {ask.options.map((option) => (
-                <button key={option} type="button" className="btn" disabled={sending} onClick={() => void send({ answer: option })}>
+                <button
+                  key={option}
+                  type="button"
+                  className="btn"
+                  disabled={sending}
+                  onClick={() => void send({ answer: option })}
+                >
                   {option}
                 </button>
               ))}
@@ -57,8 +94,16 @@ export function AskCard({ taskId, ask, open }: { taskId: string; ask: Ask; open:
               if (text.trim()) void send({ answer: text.trim() });
             }}
           >
-            <input className="field" value={text} onChange={(event) => setText(event.target.value)} placeholder={t('chat.ask.other')} aria-label={t('chat.ask.other')} />
-            <button type="submit" className="btn h-9" disabled={sending || !text.trim()}>{t('chat.ask.answer')}</button>
+            <input
+              className="field"
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+              placeholder={t('chat.ask.other')}
+              aria-label={t('chat.ask.other')}
+            />
+            <button type="submit" className="btn h-9" disabled={sending || !text.trim()}>
+              {t('chat.ask.answer')}
+            </button>
           </form>
         </>
       )}
@@ -72,10 +117,21 @@ export function AskCard({ taskId, ask, open }: { taskId: string; ask: Ask; open:
 }
 
 const decisionText = (decision: string, t: (key: string) => string): string =>
-  t(`chat.ask.decision.${decision === 'allow' || decision === 'allow_always' || decision === 'deny' ? decision : 'answer'}`);
+  t(
+    `chat.ask.decision.${decision === 'allow' || decision === 'allow_always' || decision === 'deny' ? decision : 'answer'}`,
+  );
 
 // What a task asks now, where its events were not read.
 export const askOf = (waiting: WaitingFor): Ask | null =>
   waiting.request_id
-    ? { id: waiting.request_id, kind: waiting.kind, text: waiting.text ?? '', options: waiting.options ?? [], answer: null, message: null, part: 0, offset: 0 }
+    ? {
+        id: waiting.request_id,
+        kind: waiting.kind,
+        text: waiting.text ?? '',
+        options: waiting.options ?? [],
+        answer: null,
+        message: null,
+        part: 0,
+        offset: 0,
+      }
     : null;

@@ -46,8 +46,14 @@ function TaskChat({ id, tab }: { id: string; tab: ChatTab | undefined }) {
     <Empty page icon={gone ? MessageSquareOff : ServerOff} title={gone ? t('chat.gone') : t('errors.unreachable')}>
       {gone && <p>{task.error?.message}</p>}
       <div className="mt-4 flex justify-center gap-2">
-        <Link to="/tasks" search={{}} className="btn">{t('notFound.back')}</Link>
-        {!gone && <button type="button" className="btn" onClick={() => void task.refetch()}>{t('common.tryAgain')}</button>}
+        <Link to="/tasks" search={{}} className="btn">
+          {t('notFound.back')}
+        </Link>
+        {!gone && (
+          <button type="button" className="btn" onClick={() => void task.refetch()}>
+            {t('common.tryAgain')}
+          </button>
+        )}
       </div>
     </Empty>
   );
@@ -104,24 +110,52 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
       body: t('confirm.delete.body', { title: task.title }),
       action: t('tasks.actions.delete'),
       danger: true,
-      onConfirm: () => void act('delete', task.id).then((done) => (done ? navigate({ to: '/tasks', search: {} }) : undefined)),
+      onConfirm: () =>
+        void act('delete', task.id).then((done) => (done ? navigate({ to: '/tasks', search: {} }) : undefined)),
     });
 
   return (
     <>
       <header className="border-b border-line px-6 pt-4 max-md:px-4">
         <div className="flex items-center gap-3">
-          <Link to="/tasks" search={{}} className="btn btn-ghost btn-icon -ml-2" aria-label={t('notFound.back')} title={t('notFound.back')}>
+          <Link
+            to="/tasks"
+            search={{}}
+            className="btn btn-ghost btn-icon -ml-2"
+            aria-label={t('notFound.back')}
+            title={t('notFound.back')}
+          >
             <ArrowLeft size={17} aria-hidden />
           </Link>
-          <h1 className={`min-w-0 truncate text-[17px] font-semibold tracking-tight ${command ? 'font-mono text-[15px]' : ''}`} title={task.title}>
+          <h1
+            className={`min-w-0 truncate text-[17px] font-semibold tracking-tight ${command ? 'font-mono text-[15px]' : ''}`}
+            title={task.title}
+          >
             {task.title}
           </h1>
           <StatusBadge task={task} />
           <span className="ml-auto flex shrink-0 items-center gap-1">
-            {can.retry(task) && <button type="button" className="btn" onClick={() => void act('retry', task.id)}><RotateCcw size={14} aria-hidden />{t('tasks.actions.retry')}</button>}
-            {can.cancel(task) && <button type="button" className="btn" onClick={cancel}><Square size={13} aria-hidden />{t('tasks.actions.cancel')}</button>}
-            <button type="button" className="btn btn-ghost btn-icon" onClick={remove} aria-label={t('tasks.actions.delete')} title={t('tasks.actions.delete')}><Trash2 size={15} aria-hidden /></button>
+            {can.retry(task) && (
+              <button type="button" className="btn" onClick={() => void act('retry', task.id)}>
+                <RotateCcw size={14} aria-hidden />
+                {t('tasks.actions.retry')}
+              </button>
+            )}
+            {can.cancel(task) && (
+              <button type="button" className="btn" onClick={cancel}>
+                <Square size={13} aria-hidden />
+                {t('tasks.actions.cancel')}
+              </button>
+            )}
+            <button
+              type="button"
+              className="btn btn-ghost btn-icon"
+              onClick={remove}
+              aria-label={t('tasks.actions.delete')}
+              title={t('tasks.actions.delete')}
+            >
+              <Trash2 size={15} aria-hidden />
+            </button>
           </span>
         </div>
         <div className="mt-2 flex items-end gap-4 overflow-x-auto">
@@ -134,7 +168,13 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
                 id={`tab-${each}`}
                 aria-selected={each === shown}
                 aria-controls="panel"
-                onClick={() => void navigate({ to: '/chat', search: { taskId: task.id, ...(each === tabs[0] ? {} : { tab: each }) }, replace: true })}
+                onClick={() =>
+                  void navigate({
+                    to: '/chat',
+                    search: { taskId: task.id, ...(each === tabs[0] ? {} : { tab: each }) },
+                    replace: true,
+                  })
+                }
                 className={`border-b-2 px-3 py-2 text-[13px] font-medium whitespace-nowrap ${each === shown ? 'border-accent text-text' : 'border-transparent text-muted hover:text-text'}`}
               >
                 {t(`chat.tab.${each}`)}
@@ -142,7 +182,10 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
             ))}
           </div>
           <span className="mb-2.5 ml-auto flex shrink-0 items-center gap-3 text-xs text-muted max-md:hidden">
-            <span>{task.agent}{task.model ? ` · ${task.model}` : ''}</span>
+            <span>
+              {task.agent}
+              {task.model ? ` · ${task.model}` : ''}
+            </span>
             <Usage task={task} />
           </span>
         </div>
@@ -163,7 +206,12 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
 // How it ended, where that is more than the badge says.
 function Ending({ task, className }: { task: Task; className: string }) {
   const { t } = useTranslation();
-  if (task.status === 'pending') return <p className={`${className} text-muted`}>{task.queue_position ? t('tasks.row.queue', { place: task.queue_position }) : t('tasks.row.waiting')}</p>;
+  if (task.status === 'pending')
+    return (
+      <p className={`${className} text-muted`}>
+        {task.queue_position ? t('tasks.row.queue', { place: task.queue_position }) : t('tasks.row.waiting')}
+      </p>
+    );
   if (task.waiting_for?.kind === 'quota') return <p className={`${className} text-amber`}>{t('chat.quota')}</p>;
   if (task.status === 'failed' && task.error) {
     return (
@@ -177,14 +225,18 @@ function Ending({ task, className }: { task: Task; className: string }) {
         {task.error.details && Object.keys(task.error.details).length > 0 && (
           <details className="mt-1 pl-6 text-sm text-muted">
             <summary>{t('chat.errorDetails')}</summary>
-            <pre tabIndex={0} className="mt-1 max-h-48 overflow-auto font-mono text-xs whitespace-pre-wrap">{JSON.stringify(task.error.details, null, 2)}</pre>
+            <pre tabIndex={0} className="mt-1 max-h-48 overflow-auto font-mono text-xs whitespace-pre-wrap">
+              {JSON.stringify(task.error.details, null, 2)}
+            </pre>
           </details>
         )}
       </div>
     );
   }
-  if (task.status === 'cancelled') return <p className={`${className} text-muted`}>{task.stopping ? t('chat.cancelling') : t('chat.cancelled')}</p>;
-  if (task.kind === 'command' && task.exit_code !== null) return <p className={`${className} text-muted`}>{t('chat.exit', { code: task.exit_code })}</p>;
+  if (task.status === 'cancelled')
+    return <p className={`${className} text-muted`}>{task.stopping ? t('chat.cancelling') : t('chat.cancelled')}</p>;
+  if (task.kind === 'command' && task.exit_code !== null)
+    return <p className={`${className} text-muted`}>{t('chat.exit', { code: task.exit_code })}</p>;
   return null;
 }
 
@@ -216,10 +268,19 @@ function Chat({ task }: { task: Task }) {
   };
 
   if (!transcript) {
-    if (!error) return <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-6" aria-busy><div className="skeleton ml-auto h-10 w-1/3" /><div className="skeleton h-4 w-2/3" /><div className="skeleton h-4 w-1/2" /></div>;
+    if (!error)
+      return (
+        <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-6" aria-busy>
+          <div className="skeleton ml-auto h-10 w-1/3" />
+          <div className="skeleton h-4 w-2/3" />
+          <div className="skeleton h-4 w-1/2" />
+        </div>
+      );
     return (
       <Empty icon={ServerOff} title={error.status > 0 ? error.message : t('errors.unreachable')}>
-        <button type="button" className="btn mt-2" onClick={retry}>{t('common.tryAgain')}</button>
+        <button type="button" className="btn mt-2" onClick={retry}>
+          {t('common.tryAgain')}
+        </button>
       </Empty>
     );
   }
@@ -228,7 +289,12 @@ function Chat({ task }: { task: Task }) {
   const thinking = (task.status === 'running' || task.status === 'resumed') && !task.waiting_for;
   const footer = (
     <div className="min-h-6 pt-2 pb-4">
-      {thinking && <p className="flex items-center gap-2 text-sm text-muted"><span className="size-2 animate-pulse rounded-full bg-blue" aria-hidden />{t('chat.working')}</p>}
+      {thinking && (
+        <p className="flex items-center gap-2 text-sm text-muted">
+          <span className="size-2 animate-pulse rounded-full bg-blue" aria-hidden />
+          {t('chat.working')}
+        </p>
+      )}
       <Ending task={task} className="mt-1 rounded-xl bg-panel px-4 py-3" />
     </div>
   );
@@ -240,15 +306,25 @@ function Chat({ task }: { task: Task }) {
         <Composer
           place={task.id}
           arrived={arrived}
-          placeholder={ended ? t('chat.retryPlaceholder') : working ? t('chat.messagePlaceholder') : t('chat.resumePlaceholder')}
+          placeholder={
+            ended ? t('chat.retryPlaceholder') : working ? t('chat.messagePlaceholder') : t('chat.resumePlaceholder')
+          }
           sendLabel={ended ? t('tasks.actions.retry') : working ? t('chat.send') : t('chat.resume')}
           onSend={send}
         >
           {working && task.status !== 'pending' && (
             <label className="flex items-center gap-2">
               <span className="sr-only">{t('chat.mode.label')}</span>
-              <select value={mode} onChange={(event) => setMode(event.target.value as typeof mode)} className="h-8 rounded-lg border border-line-strong bg-raised px-2 text-muted">
-                {modes.map((each) => <option key={each} value={each}>{t(`chat.mode.${each}`)}</option>)}
+              <select
+                value={mode}
+                onChange={(event) => setMode(event.target.value as typeof mode)}
+                className="h-8 rounded-lg border border-line-strong bg-raised px-2 text-muted"
+              >
+                {modes.map((each) => (
+                  <option key={each} value={each}>
+                    {t(`chat.mode.${each}`)}
+                  </option>
+                ))}
               </select>
               <span className="max-md:hidden">{t(`chat.modeHint.${mode}`)}</span>
             </label>

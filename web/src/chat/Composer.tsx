@@ -17,7 +17,17 @@ interface Props {
   children?: ReactNode; // What stands beside the buttons.
 }
 
-export function Composer({ place, placeholder, sendLabel, disabled, mono, autoFocus, arrived, onSend, children }: Props) {
+export function Composer({
+  place,
+  placeholder,
+  sendLabel,
+  disabled,
+  mono,
+  autoFocus,
+  arrived,
+  onSend,
+  children,
+}: Props) {
   const box = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(() => readDraft(place));
   const [sending, setSending] = useState(false);
@@ -40,7 +50,6 @@ export function Composer({ place, placeholder, sendLabel, disabled, mono, autoFo
       write('');
     }
     // Only what arrives matters.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [arrived]);
 
   const send = async () => {

@@ -12,7 +12,8 @@ import { makeSplitter, Markdown } from './markdown';
 import { ToolCard } from './ToolCard';
 import { rowsOf, type Row, type Transcript } from './transcript';
 
-const messageText = (message: Message): string => message.parts.map((part) => ('text' in part ? part.text : part.type === 'file' ? part.name : '')).join('\n');
+const messageText = (message: Message): string =>
+  message.parts.map((part) => ('text' in part ? part.text : part.type === 'file' ? part.name : '')).join('\n');
 
 function UserRow({ row, atWork }: { row: Extract<Row, { kind: 'user' }>; atWork: boolean }) {
   const { t, i18n } = useTranslation();
@@ -23,8 +24,15 @@ function UserRow({ row, atWork }: { row: Extract<Row, { kind: 'user' }>; atWork:
     void copy(url.href).then((ok) => ok && toast('ok', t('chat.linkCopied')));
   };
   return (
-    <div className="group my-4 flex flex-col items-end" data-message={message.id} data-role="user" data-pending={pending && atWork}>
-      <div className="max-w-[85%] rounded-2xl rounded-br-md bg-accent-soft px-4 py-2.5 whitespace-pre-wrap break-words">{messageText(message)}</div>
+    <div
+      className="group my-4 flex flex-col items-end"
+      data-message={message.id}
+      data-role="user"
+      data-pending={pending && atWork}
+    >
+      <div className="max-w-[85%] rounded-2xl rounded-br-md bg-accent-soft px-4 py-2.5 whitespace-pre-wrap break-words">
+        {messageText(message)}
+      </div>
       <div className="mt-1 flex h-5 items-center gap-2 text-xs text-muted">
         {pending && atWork && (
           <span className="flex items-center gap-1 text-amber">
@@ -32,7 +40,13 @@ function UserRow({ row, atWork }: { row: Extract<Row, { kind: 'user' }>; atWork:
             {t('chat.pending')}
           </span>
         )}
-        <button type="button" onClick={link} className="opacity-0 group-hover:opacity-100 focus-visible:opacity-100" aria-label={t('chat.copyLink')} title={t('chat.copyLink')}>
+        <button
+          type="button"
+          onClick={link}
+          className="opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
+          aria-label={t('chat.copyLink')}
+          title={t('chat.copyLink')}
+        >
           <Link2 size={13} aria-hidden />
         </button>
         <time dateTime={message.created_at} title={dateTime(message.created_at, i18n.language)}>
@@ -84,7 +98,14 @@ const RowView = memo(function RowView({ row, taskId, busy, waiting }: RowProps):
       return <AskCard taskId={taskId} ask={row.ask} open={waiting === row.ask.id && !row.ask.answer} />;
     case 'file':
       // Only a picture that is here already: nothing is fetched because an agent named it.
-      if (/^data:image\//.test(row.file.url)) return <img src={row.file.url} alt={row.file.name} className="my-2 max-h-96 max-w-full rounded-xl border border-line" />;
+      if (/^data:image\//.test(row.file.url))
+        return (
+          <img
+            src={row.file.url}
+            alt={row.file.name}
+            className="my-2 max-h-96 max-w-full rounded-xl border border-line"
+          />
+        );
       return <p className="chip my-2">{row.file.name}</p>;
     case 'system':
       return <p className="my-3 rounded-xl bg-panel px-4 py-2.5 text-sm whitespace-pre-wrap text-muted">{row.text}</p>;
@@ -126,7 +147,8 @@ function useStableRows(rows: Row[]): Row[] {
 function equal(a: Row, b: Row): boolean {
   if (a.kind === 'block' && b.kind === 'block') return a.text === b.text && a.live === b.live && a.first === b.first;
   if (a.kind === 'reasoning' && b.kind === 'reasoning') return a.text === b.text && a.live === b.live;
-  if (a.kind === 'tool' && b.kind === 'tool') return a.call.call_id === b.call.call_id && a.result?.call_id === b.result?.call_id && a.live === b.live;
+  if (a.kind === 'tool' && b.kind === 'tool')
+    return a.call.call_id === b.call.call_id && a.result?.call_id === b.result?.call_id && a.live === b.live;
   if (a.kind === 'ask' && b.kind === 'ask') return a.ask === b.ask;
   if (a.kind === 'warning' && b.kind === 'warning') return a.warning.seq === b.warning.seq;
   return JSON.stringify(a) === JSON.stringify(b);
@@ -148,7 +170,8 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
     const rows = rowsOf(transcript, split, working);
     // Its question is not among the events that were read: it is shown from the record.
     const ask = task.waiting_for ? askOf(task.waiting_for) : null;
-    if (ask && !rows.some((row) => row.kind === 'ask' && row.ask.id === ask.id)) rows.push({ kind: 'ask', key: ask.id, ask });
+    if (ask && !rows.some((row) => row.kind === 'ask' && row.ask.id === ask.id))
+      rows.push({ kind: 'ask', key: ask.id, ask });
     return rows;
   }, [transcript, split, working, task.waiting_for]);
   const rows = useStableRows(fresh);
@@ -195,8 +218,7 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
     if (index >= 0) {
       pinned.current = false;
       virtual.scrollToIndex(index + head, { align: 'start' });
-    }
-    else virtual.scrollToEnd();
+    } else virtual.scrollToEnd();
   }, [rows, head, virtual]);
 
   const busy = useRef(false);
@@ -209,12 +231,27 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
 
   return (
     <div className="relative min-h-0 flex-1">
-      <div ref={scroller} onScroll={onScroll} tabIndex={0} role="log" aria-live="off" aria-label={t('chat.transcript')} data-testid="transcript" className="h-full overflow-y-auto outline-none [overflow-anchor:none]">
+      <div
+        ref={scroller}
+        onScroll={onScroll}
+        tabIndex={0}
+        role="log"
+        aria-live="off"
+        aria-label={t('chat.transcript')}
+        data-testid="transcript"
+        className="h-full overflow-y-auto outline-none [overflow-anchor:none]"
+      >
         <div className="relative mx-auto w-full max-w-3xl px-6 max-md:px-4" style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map((item) => {
             const row = rows[item.index - head];
             return (
-              <div key={item.key} ref={virtual.measureElement} data-index={item.index} className="absolute inset-x-6 top-0 flow-root max-md:inset-x-4" style={{ transform: `translateY(${item.start}px)` }}>
+              <div
+                key={item.key}
+                ref={virtual.measureElement}
+                data-index={item.index}
+                className="absolute inset-x-6 top-0 flow-root max-md:inset-x-4"
+                style={{ transform: `translateY(${item.start}px)` }}
+              >
                 {head && item.index === 0 ? (
                   <div className="py-3 text-center">
                     <button type="button" className="btn" onClick={() => void earlier()}>
@@ -232,10 +269,14 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
         </div>
       </div>
       {!atEnd && (
-        <button type="button" className="btn absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full shadow-[var(--shadow)]" onClick={() => {
+        <button
+          type="button"
+          className="btn absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full shadow-[var(--shadow)]"
+          onClick={() => {
             pinned.current = true;
             virtual.scrollToEnd();
-          }}>
+          }}
+        >
           <ArrowDown size={14} aria-hidden />
           {t('chat.latest')}
         </button>

@@ -23,14 +23,27 @@ function Line({ name, children }: { name: string; children: ReactNode }) {
 function Children({ session, depth = 0 }: { session: string; depth?: number }) {
   const children = useQuery({
     queryKey: ['children', session],
-    queryFn: ({ signal }) => call(api.GET('/api/tasks', { params: { query: { parent_session_id: session, sort: 'oldest', limit: 100 } }, signal })),
+    queryFn: ({ signal }) =>
+      call(
+        api.GET('/api/tasks', {
+          params: { query: { parent_session_id: session, sort: 'oldest', limit: 100 } },
+          signal,
+        }),
+      ),
   }).data?.tasks;
   const { t } = useTranslation();
   if (!children) return null;
-  if (children.length === 0) return depth === 0 ? <span className="text-muted">–</span> : <span className="pl-8 text-xs text-muted">{t('details.noChildren')}</span>;
+  if (children.length === 0)
+    return depth === 0 ? (
+      <span className="text-muted">–</span>
+    ) : (
+      <span className="pl-8 text-xs text-muted">{t('details.noChildren')}</span>
+    );
   return (
     <ul role={depth === 0 ? 'tree' : 'group'} aria-label={depth === 0 ? t('details.children') : undefined}>
-      {children.map((task) => <Child key={task.id} task={task} depth={depth} />)}
+      {children.map((task) => (
+        <Child key={task.id} task={task} depth={depth} />
+      ))}
     </ul>
   );
 }
@@ -41,10 +54,18 @@ function Child({ task, depth }: { task: Task; depth: number }) {
   return (
     <li role="treeitem" aria-expanded={task.session_id ? open : undefined} className={depth > 0 ? 'pl-5' : ''}>
       <div className="flex items-center gap-2 py-1">
-        <button type="button" className="grid size-6 place-items-center rounded hover:bg-hover" aria-label={t('details.children')} onClick={() => setOpen(!open)} disabled={!task.session_id}>
+        <button
+          type="button"
+          className="grid size-6 place-items-center rounded hover:bg-hover"
+          aria-label={t('details.children')}
+          onClick={() => setOpen(!open)}
+          disabled={!task.session_id}
+        >
           <ChevronRight size={14} className={open ? 'rotate-90' : ''} aria-hidden />
         </button>
-        <Link to="/chat" search={{ taskId: task.id }} className="min-w-0 truncate hover:underline">{task.title}</Link>
+        <Link to="/chat" search={{ taskId: task.id }} className="min-w-0 truncate hover:underline">
+          {task.title}
+        </Link>
         <StatusBadge task={task} />
       </div>
       {open && task.session_id && <Children session={task.session_id} depth={depth + 1} />}
@@ -57,13 +78,28 @@ export function Subtasks({ session }: { session: string }) {
   const { t } = useTranslation();
   const children = useQuery({
     queryKey: ['children', session],
-    queryFn: ({ signal }) => call(api.GET('/api/tasks', { params: { query: { parent_session_id: session, sort: 'oldest', limit: 100 } }, signal })),
+    queryFn: ({ signal }) =>
+      call(
+        api.GET('/api/tasks', {
+          params: { query: { parent_session_id: session, sort: 'oldest', limit: 100 } },
+          signal,
+        }),
+      ),
   }).data?.tasks;
   if (!children || children.length === 0) return null;
   return (
-    <nav aria-label={t('details.children')} className="mx-auto mb-2 flex w-full max-w-3xl gap-2 overflow-x-auto" data-testid="subtasks">
+    <nav
+      aria-label={t('details.children')}
+      className="mx-auto mb-2 flex w-full max-w-3xl gap-2 overflow-x-auto"
+      data-testid="subtasks"
+    >
       {children.map((task) => (
-        <Link key={task.id} to="/chat" search={{ taskId: task.id }} className="card flex shrink-0 items-center gap-2 px-2.5 py-1 hover:bg-hover">
+        <Link
+          key={task.id}
+          to="/chat"
+          search={{ taskId: task.id }}
+          className="card flex shrink-0 items-center gap-2 px-2.5 py-1 hover:bg-hover"
+        >
           <span className="max-w-48 truncate text-[13px]">{task.title}</span>
           <StatusBadge task={task} />
         </Link>
@@ -80,32 +116,87 @@ export function Details({ task }: { task: Task }) {
   const parent = useQuery({
     queryKey: ['session', task.parent_session_id],
     enabled: task.parent_session_id !== null,
-    queryFn: ({ signal }) => call(api.GET('/api/sessions/{id}', { params: { path: { id: task.parent_session_id ?? '' } }, signal })),
+    queryFn: ({ signal }) =>
+      call(api.GET('/api/sessions/{id}', { params: { path: { id: task.parent_session_id ?? '' } }, signal })),
     retry: false,
   }).data;
   return (
     <div className="min-h-0 flex-1 overflow-auto px-6 py-5 max-md:px-4">
       <dl className="mx-auto max-w-3xl">
-        <Line name={t('details.id')}><span className="flex items-center gap-1 font-mono text-[13px]">{task.id}<CopyButton text={task.id} /></span></Line>
-        {task.command && <Line name={t('details.command')}><pre tabIndex={0} className="overflow-x-auto font-mono text-[13px] whitespace-pre-wrap">{task.command}</pre></Line>}
-        <Line name={t('tasks.columns.agent')}>{task.agent}{task.model ? ` · ${task.model}` : ''}</Line>
-        <Line name={t('details.workDir')}><span className="font-mono text-[13px]">{task.work_dir ?? '–'}</span></Line>
+        <Line name={t('details.id')}>
+          <span className="flex items-center gap-1 font-mono text-[13px]">
+            {task.id}
+            <CopyButton text={task.id} />
+          </span>
+        </Line>
+        {task.command && (
+          <Line name={t('details.command')}>
+            <pre tabIndex={0} className="overflow-x-auto font-mono text-[13px] whitespace-pre-wrap">
+              {task.command}
+            </pre>
+          </Line>
+        )}
+        <Line name={t('tasks.columns.agent')}>
+          {task.agent}
+          {task.model ? ` · ${task.model}` : ''}
+        </Line>
+        <Line name={t('details.workDir')}>
+          <span className="font-mono text-[13px]">{task.work_dir ?? '–'}</span>
+        </Line>
         <Line name={t('details.created')}>{time(task.created_at)}</Line>
         <Line name={t('details.started')}>{time(task.started_at)}</Line>
         <Line name={t('details.completed')}>{time(task.completed_at)}</Line>
-        <Line name={t('details.turns')}>{n(task.progress.turns)} · {t('tasks.row.attempt', { n: task.attempt })}</Line>
-        <Line name={t('details.usage')}>{t('chat.tokens', { input: n(usage.input_tokens), output: n(usage.output_tokens) })} · {cost(usage.cost_usd)}</Line>
-        {task.kind === 'command' && <Line name={t('details.output')}>{t('log.lines', { count: task.progress.output_lines, n: n(task.progress.output_lines) })} · {bytes(task.progress.output_bytes)} · CPU {task.progress.cpu_s.toFixed(1)} s · {bytes(task.progress.memory_bytes)}</Line>}
-        {task.exit_code !== null && <Line name={t('details.exit')}>{task.exit_code}</Line>}
-        {task.signal !== null && <Line name={t('details.signal')}>{task.signal}</Line>}
-        {task.batch_id && <Line name={t('details.batch')}><Link to="/tasks" search={{ batch: task.batch_id }} className="text-accent-text underline">{task.batch_id}</Link></Line>}
-        {task.parent_session_id && (
-          <Line name={t('details.parent')}>
-            {parent?.task_id ? <Link to="/chat" search={{ taskId: parent.task_id }} className="text-accent-text underline">{parent.title ?? parent.task_id}</Link> : <Link to="/tasks" search={{ parent: task.parent_session_id }} className="text-accent-text underline">{parent?.title ?? task.parent_session_id}</Link>}
+        <Line name={t('details.turns')}>
+          {n(task.progress.turns)} · {t('tasks.row.attempt', { n: task.attempt })}
+        </Line>
+        <Line name={t('details.usage')}>
+          {t('chat.tokens', { input: n(usage.input_tokens), output: n(usage.output_tokens) })} · {cost(usage.cost_usd)}
+        </Line>
+        {task.kind === 'command' && (
+          <Line name={t('details.output')}>
+            {t('log.lines', { count: task.progress.output_lines, n: n(task.progress.output_lines) })} ·{' '}
+            {bytes(task.progress.output_bytes)} · CPU {task.progress.cpu_s.toFixed(1)} s ·{' '}
+            {bytes(task.progress.memory_bytes)}
           </Line>
         )}
-        {task.session_id && <Line name={t('details.children')}><Children session={task.session_id} /></Line>}
-        {Object.keys(task.labels).length > 0 && <Line name={t('details.labels')}><span className="flex flex-wrap gap-1">{Object.entries(task.labels).map(([key, value]) => <span key={key} className="chip">{key}: {value}</span>)}</span></Line>}
+        {task.exit_code !== null && <Line name={t('details.exit')}>{task.exit_code}</Line>}
+        {task.signal !== null && <Line name={t('details.signal')}>{task.signal}</Line>}
+        {task.batch_id && (
+          <Line name={t('details.batch')}>
+            <Link to="/tasks" search={{ batch: task.batch_id }} className="text-accent-text underline">
+              {task.batch_id}
+            </Link>
+          </Line>
+        )}
+        {task.parent_session_id && (
+          <Line name={t('details.parent')}>
+            {parent?.task_id ? (
+              <Link to="/chat" search={{ taskId: parent.task_id }} className="text-accent-text underline">
+                {parent.title ?? parent.task_id}
+              </Link>
+            ) : (
+              <Link to="/tasks" search={{ parent: task.parent_session_id }} className="text-accent-text underline">
+                {parent?.title ?? task.parent_session_id}
+              </Link>
+            )}
+          </Line>
+        )}
+        {task.session_id && (
+          <Line name={t('details.children')}>
+            <Children session={task.session_id} />
+          </Line>
+        )}
+        {Object.keys(task.labels).length > 0 && (
+          <Line name={t('details.labels')}>
+            <span className="flex flex-wrap gap-1">
+              {Object.entries(task.labels).map(([key, value]) => (
+                <span key={key} className="chip">
+                  {key}: {value}
+                </span>
+              ))}
+            </span>
+          </Line>
+        )}
       </dl>
     </div>
   );

@@ -1,5 +1,6 @@
 // A unified diff with its signs and colours; what is no diff is no diff.
-export const isDiff = (text: string): boolean => /^(diff --git |--- .+\n\+\+\+ |@@ -\d)/m.test(text) && /^@@ -\d/m.test(text);
+export const isDiff = (text: string): boolean =>
+  /^(diff --git |--- .+\n\+\+\+ |@@ -\d)/m.test(text) && /^@@ -\d/m.test(text);
 
 const tone = (line: string): string => {
   if (line.startsWith('+++') || line.startsWith('---')) return 'text-muted';
@@ -12,11 +13,14 @@ const tone = (line: string): string => {
 export function Diff({ text }: { text: string }) {
   return (
     <pre tabIndex={0} className="max-h-96 overflow-auto py-2 font-mono text-[12.5px] leading-relaxed">
-      {text.split('\n').slice(0, 2000).map((line, i) => (
-        <div key={i} className={`px-4 whitespace-pre ${tone(line)}`}>
-          {line || ' '}
-        </div>
-      ))}
+      {text
+        .split('\n')
+        .slice(0, 2000)
+        .map((line, i) => (
+          <div key={i} className={`px-4 whitespace-pre ${tone(line)}`}>
+            {line || ' '}
+          </div>
+        ))}
     </pre>
   );
 }

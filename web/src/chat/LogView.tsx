@@ -3,7 +3,7 @@ import { ArrowDownToLine, Download, Search, WrapText } from 'lucide-react';
 import { memo, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
-import { ApiError, fetchText } from '../api/client';
+import { api, ApiError, call, fetchText } from '../api/client';
 import { isBusy, type Task } from '../api/types';
 import { download } from '../lib/clipboard';
 import { bytes, number } from '../lib/format';
@@ -58,7 +58,13 @@ function useLog(task: Task): { log: Log | null; error: string | null } {
       if (more) timer ??= setTimeout(() => void read(), 100);
     };
     const stop = onEvents((events) => {
-      if (events.some((event) => event.task_id === id && (event.type === 'output' || event.type === 'task.status' || event.type === 'end'))) timer ??= setTimeout(() => void read(), 100);
+      if (
+        events.some(
+          (event) =>
+            event.task_id === id && (event.type === 'output' || event.type === 'task.status' || event.type === 'end'),
+        )
+      )
+        timer ??= setTimeout(() => void read(), 100);
     });
     const unwatch = watchTask(id, () => void read());
     void read();
@@ -85,7 +91,12 @@ const Line = memo(function Line({ text, found }: { text: string; found: string }
   const out = [];
   let from = 0;
   for (let at = lower.indexOf(found); at >= 0; at = lower.indexOf(found, at + found.length)) {
-    out.push(shown.slice(from, at), <mark key={at} className="rounded bg-amber-soft text-amber">{shown.slice(at, at + found.length)}</mark>);
+    out.push(
+      shown.slice(from, at),
+      <mark key={at} className="rounded bg-amber-soft text-amber">
+        {shown.slice(at, at + found.length)}
+      </mark>,
+    );
     from = at + found.length;
   }
   return [...out, shown.slice(from)];
@@ -101,7 +112,10 @@ export function LogView({ task }: { task: Task }) {
   const found = search.trim().toLowerCase();
   const lines = useMemo(() => {
     if (!log?.text) return [];
-    const all = log.text.replace(/\n$/, '').split('\n').map((text, i) => ({ text, n: i + 1 }));
+    const all = log.text
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((text, i) => ({ text, n: i + 1 }));
     return found ? all.filter(({ text }) => text.toLowerCase().includes(found)) : all;
   }, [log, found]);
   const virtual = useVirtualizer({
@@ -119,10 +133,12 @@ export function LogView({ task }: { task: Task }) {
 
   const save = async () => {
     try {
-      const response = await fetchText(`/api/tasks/${task.id}/artifacts`);
-      const { artifacts } = (await response.json()) as { artifacts: { name: string; kind: string; run: number }[] };
-      const newest = artifacts.filter((each) => each.kind === 'log').sort((a, b) => b.run - a.run)[0];
-      const path = newest ? `/api/tasks/${task.id}/artifacts/${encodeURIComponent(newest.name)}` : `/api/tasks/${task.id}/log?limit=8388608`;
+      const { artifacts } = await call(api.GET('/api/tasks/{id}/artifacts', { params: { path: { id: task.id } } }));
+      const logs = artifacts.filter((each) => each.kind === 'log');
+      const newest = logs.sort((one, other) => (other.run ?? 0) - (one.run ?? 0))[0];
+      const path = newest
+        ? `/api/tasks/${task.id}/artifacts/${encodeURIComponent(newest.id)}`
+        : `/api/tasks/${task.id}/log?limit=8388608`;
       download(await (await fetchText(path)).blob(), `${task.id}.log`);
     } catch (failure) {
       showError(failure);
@@ -134,18 +150,37 @@ export function LogView({ task }: { task: Task }) {
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-6 py-2 max-md:px-4">
         <div className="relative min-w-44 flex-1 md:max-w-sm">
           <Search size={15} className="pointer-events-none absolute top-2.5 left-3 text-muted" aria-hidden />
-          <input type="search" className="field pl-9" placeholder={t('log.search')} aria-label={t('log.search')} value={search} onChange={(event) => setSearch(event.target.value)} />
+          <input
+            type="search"
+            className="field pl-9"
+            placeholder={t('log.search')}
+            aria-label={t('log.search')}
+            value={search}
+            onChange={(event) => setSearch(event.target.value)}
+          />
         </div>
         <span className="text-xs text-muted tabular-nums" data-testid="log-count">
-          {t('log.lines', { count: lines.length, n: number(lines.length, i18n.language) })} · {bytes(task.progress.output_bytes)}
+          {t('log.lines', { count: lines.length, n: number(lines.length, i18n.language) })} ·{' '}
+          {bytes(task.progress.output_bytes)}
         </span>
         <span className="ml-auto flex gap-2">
-          <button type="button" className={toggle(follow)} aria-pressed={follow} onClick={() => setFollow(!follow)}><ArrowDownToLine size={15} aria-hidden />{t('log.follow')}</button>
-          <button type="button" className={toggle(wrap)} aria-pressed={wrap} onClick={() => setWrap(!wrap)}><WrapText size={15} aria-hidden />{t('log.wrap')}</button>
-          <button type="button" className="btn" onClick={() => void save()}><Download size={15} aria-hidden />{t('log.download')}</button>
+          <button type="button" className={toggle(follow)} aria-pressed={follow} onClick={() => setFollow(!follow)}>
+            <ArrowDownToLine size={15} aria-hidden />
+            {t('log.follow')}
+          </button>
+          <button type="button" className={toggle(wrap)} aria-pressed={wrap} onClick={() => setWrap(!wrap)}>
+            <WrapText size={15} aria-hidden />
+            {t('log.wrap')}
+          </button>
+          <button type="button" className="btn" onClick={() => void save()}>
+            <Download size={15} aria-hidden />
+            {t('log.download')}
+          </button>
         </span>
       </div>
-      {log?.cut && <p className="bg-amber-soft px-6 py-1.5 text-sm text-amber">{t('log.cut', { size: bytes(readMost) })}</p>}
+      {log?.cut && (
+        <p className="bg-amber-soft px-6 py-1.5 text-sm text-amber">{t('log.cut', { size: bytes(readMost) })}</p>
+      )}
       <div
         ref={scroller}
         tabIndex={0}
@@ -157,15 +192,34 @@ export function LogView({ task }: { task: Task }) {
         className="min-h-0 flex-1 overflow-auto bg-code font-mono text-[12.5px] leading-5 outline-none"
       >
         {lines.length === 0 ? (
-          <p className="p-6 font-sans text-muted">{error ?? (log === null ? t('common.loading') : found ? t('log.noneMatch') : isBusy(task) ? t('log.noneYet') : t('log.none'))}</p>
+          <p className="p-6 font-sans text-muted">
+            {error ??
+              (log === null
+                ? t('common.loading')
+                : found
+                  ? t('log.noneMatch')
+                  : isBusy(task)
+                    ? t('log.noneYet')
+                    : t('log.none'))}
+          </p>
         ) : (
           <div className="relative min-w-full" style={{ height: virtual.getTotalSize() }}>
             {virtual.getVirtualItems().map((item) => {
               const line = lines[item.index];
               return (
-                <div key={item.key} ref={wrap ? virtual.measureElement : undefined} data-index={item.index} className="absolute top-0 left-0 flex min-w-full" style={{ transform: `translateY(${item.start}px)` }}>
-                  <span className="w-16 shrink-0 pr-4 text-right text-muted select-none" aria-hidden>{line?.n}</span>
-                  <span className={`pr-6 ${wrap ? 'w-[calc(100vw-22rem)] break-all whitespace-pre-wrap max-md:w-[calc(100vw-5rem)]' : 'whitespace-pre'}`}>
+                <div
+                  key={item.key}
+                  ref={wrap ? virtual.measureElement : undefined}
+                  data-index={item.index}
+                  className="absolute top-0 left-0 flex min-w-full"
+                  style={{ transform: `translateY(${item.start}px)` }}
+                >
+                  <span className="w-16 shrink-0 pr-4 text-right text-muted select-none" aria-hidden>
+                    {line?.n}
+                  </span>
+                  <span
+                    className={`pr-6 ${wrap ? 'w-[calc(100vw-22rem)] break-all whitespace-pre-wrap max-md:w-[calc(100vw-5rem)]' : 'whitespace-pre'}`}
+                  >
                     <Line text={line?.text ?? ''} found={found} />
                   </span>
                 </div>

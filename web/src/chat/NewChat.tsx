@@ -19,7 +19,10 @@ export function NewChat({ agentId }: { agentId: string | undefined }) {
   const agents = useAgents();
   const all = agents.data?.agents ?? [];
   // An agent to talk to comes first; the plain command is always there.
-  const chosen = all.find((agent) => agent.id === agentId || agent.name === agentId) ?? all.find((agent) => agent.available && agent.driver !== 'command') ?? all[0];
+  const chosen =
+    all.find((agent) => agent.id === agentId || agent.name === agentId) ??
+    all.find((agent) => agent.available && agent.driver !== 'command') ??
+    all[0];
   const command = chosen?.driver === 'command';
   const [folder, setFolder] = useState('');
   const [options, setOptions] = useState(false);
@@ -34,7 +37,9 @@ export function NewChat({ agentId }: { agentId: string | undefined }) {
     const written = JSON.stringify(body);
     if (key.current.body !== written) key.current = { body: written, key: randomKey() };
     try {
-      const task = await call(api.POST('/api/tasks', { body, params: { header: { 'Idempotency-Key': `"${key.current.key}"` } } }));
+      const task = await call(
+        api.POST('/api/tasks', { body, params: { header: { 'Idempotency-Key': `"${key.current.key}"` } } }),
+      );
       key.current = { body: '', key: '' };
       writeDraft('new', '');
       queryClient.setQueryData(['task', task.id], task);
@@ -63,19 +68,43 @@ export function NewChat({ agentId }: { agentId: string | undefined }) {
               const on = agent.id === chosen?.id;
               const look = on ? 'border-accent bg-accent-soft' : agent.available ? 'hover:bg-hover' : 'bg-panel';
               return (
-                <label key={agent.id} title={agent.unavailable_reason ?? undefined} className={`card flex gap-3 p-3 has-focus-visible:outline-2 has-focus-visible:outline-accent ${agent.available ? 'cursor-pointer' : 'cursor-not-allowed'} ${look}`}>
-                  <input type="radio" name="agent" className="sr-only" checked={on} disabled={!agent.available} onChange={() => void navigate({ to: '/chat', search: { agentId: agent.id }, replace: true })} />
+                <label
+                  key={agent.id}
+                  title={agent.unavailable_reason ?? undefined}
+                  className={`card flex gap-3 p-3 has-focus-visible:outline-2 has-focus-visible:outline-accent ${agent.available ? 'cursor-pointer' : 'cursor-not-allowed'} ${look}`}
+                >
+                  <input
+                    type="radio"
+                    name="agent"
+                    className="sr-only"
+                    checked={on}
+                    disabled={!agent.available}
+                    onChange={() => void navigate({ to: '/chat', search: { agentId: agent.id }, replace: true })}
+                  />
                   <Icon size={18} className="mt-0.5 shrink-0 text-accent-text" aria-hidden />
                   <span className="min-w-0">
                     <span className="block font-medium">{agent.name}</span>
-                    <span className="line-clamp-2 text-xs text-muted">{agent.available ? t(`agents.about.${agent.id}`, { defaultValue: agent.description ?? agent.driver }) : t('agents.unavailable')}</span>
+                    <span className="line-clamp-2 text-xs text-muted">
+                      {agent.available
+                        ? t(`agents.about.${agent.id}`, { defaultValue: agent.description ?? agent.driver })
+                        : t('agents.unavailable')}
+                    </span>
                   </span>
                 </label>
               );
             })}
           </div>
         </fieldset>
-        <Composer key={nonce} place="new" autoFocus mono={command} placeholder={command ? t('chat.commandPlaceholder') : t('chat.placeholder')} sendLabel={command ? t('chat.run') : t('chat.start')} disabled={!chosen?.available} onSend={launch}>
+        <Composer
+          key={nonce}
+          place="new"
+          autoFocus
+          mono={command}
+          placeholder={command ? t('chat.commandPlaceholder') : t('chat.placeholder')}
+          sendLabel={command ? t('chat.run') : t('chat.start')}
+          disabled={!chosen?.available}
+          onSend={launch}
+        >
           <button type="button" className="btn btn-ghost" aria-expanded={options} onClick={() => setOptions(!options)}>
             <FolderOpen size={15} aria-hidden />
             {folder || t('chat.workDir')}
@@ -84,7 +113,12 @@ export function NewChat({ agentId }: { agentId: string | undefined }) {
         {options && (
           <label className="mt-3 block">
             <span className="mb-1 block text-sm text-muted">{t('chat.workDirLabel')}</span>
-            <input className="field font-mono text-[13px]" value={folder} onChange={(event) => setFolder(event.target.value)} placeholder="/src/app" />
+            <input
+              className="field font-mono text-[13px]"
+              value={folder}
+              onChange={(event) => setFolder(event.target.value)}
+              placeholder="/src/app"
+            />
           </label>
         )}
         {chosen?.driver === 'demo' && (

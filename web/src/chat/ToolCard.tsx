@@ -29,11 +29,18 @@ function Output({ text, isError }: { text: string; isError: boolean }) {
   if (isDiff(text)) return <Diff text={text} />;
   return (
     <>
-      <pre tabIndex={0} className={`max-h-96 overflow-auto px-4 py-2 font-mono text-[12.5px] leading-relaxed whitespace-pre-wrap break-words ${isError ? 'text-red' : ''}`}>
+      <pre
+        tabIndex={0}
+        className={`max-h-96 overflow-auto px-4 py-2 font-mono text-[12.5px] leading-relaxed whitespace-pre-wrap break-words ${isError ? 'text-red' : ''}`}
+      >
         {cut ? lines.slice(0, linesMost).join('\n') : text}
       </pre>
       {cut && (
-        <button type="button" className="px-4 pb-2 text-xs text-accent-text underline underline-offset-2" onClick={() => setAll(true)}>
+        <button
+          type="button"
+          className="px-4 pb-2 text-xs text-accent-text underline underline-offset-2"
+          onClick={() => setAll(true)}
+        >
           {t('chat.tool.showAll', { n: number(lines.length, i18n.language), size: bytes(text.length) })}
         </button>
       )}
@@ -49,26 +56,50 @@ export const ToolCard = memo(function ToolCard({ row }: { row: Extract<Row, { ki
   const input = typeof call.input === 'string' ? call.input : JSON.stringify(call.input, null, 2);
   const state = result ? (result.is_error ? 'failed' : 'done') : live ? 'running' : 'none';
   return (
-    <div className={`card my-2 overflow-hidden ${result?.is_error ? 'border-red' : ''}`} data-tool={call.name} data-state={state}>
-      <button type="button" aria-expanded={open} onClick={() => setOpen(!open)} className="flex w-full items-center gap-2.5 px-3 py-2 text-left hover:bg-hover">
-        <ChevronRight size={15} className={`shrink-0 text-muted transition-transform ${open ? 'rotate-90' : ''}`} aria-hidden />
+    <div
+      className={`card my-2 overflow-hidden ${result?.is_error ? 'border-red' : ''}`}
+      data-tool={call.name}
+      data-state={state}
+    >
+      <button
+        type="button"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+        className="flex w-full items-center gap-2.5 px-3 py-2 text-left hover:bg-hover"
+      >
+        <ChevronRight
+          size={15}
+          className={`shrink-0 text-muted transition-transform ${open ? 'rotate-90' : ''}`}
+          aria-hidden
+        />
         <Wrench size={14} className="shrink-0 text-muted" aria-hidden />
         <span className="shrink-0 font-medium">{call.name}</span>
         <span className="min-w-0 flex-1 truncate font-mono text-[12.5px] text-muted">{summary}</span>
         {result && <span className="shrink-0 text-xs text-muted tabular-nums">{shortDuration(result.ms)}</span>}
-        {state === 'failed' && <CircleAlert size={16} className="shrink-0 text-red" aria-label={t('chat.tool.failed')} />}
+        {state === 'failed' && (
+          <CircleAlert size={16} className="shrink-0 text-red" aria-label={t('chat.tool.failed')} />
+        )}
         {state === 'done' && <CircleCheck size={16} className="shrink-0 text-green" aria-label={t('chat.tool.done')} />}
-        {state === 'running' && <LoaderCircle size={16} className="spin shrink-0 text-blue" aria-label={t('chat.tool.running')} />}
+        {state === 'running' && (
+          <LoaderCircle size={16} className="spin shrink-0 text-blue" aria-label={t('chat.tool.running')} />
+        )}
       </button>
       {open && (
         <div className="border-t border-line">
           <p className="px-4 pt-2 text-xs font-medium text-muted">{t('chat.tool.input')}</p>
-          <pre tabIndex={0} className="max-h-72 overflow-auto px-4 py-2 font-mono text-[12.5px] whitespace-pre-wrap break-words">{input}</pre>
+          <pre
+            tabIndex={0}
+            className="max-h-72 overflow-auto px-4 py-2 font-mono text-[12.5px] whitespace-pre-wrap break-words"
+          >
+            {input}
+          </pre>
           {result && (
             <div className="border-t border-line">
               <p className="px-4 pt-2 text-xs font-medium text-muted">{t('chat.tool.output')}</p>
               <Output text={result.output} isError={result.is_error} />
-              {result.truncated && <p className="px-4 pb-2 text-xs text-muted">{t('chat.tool.truncated', { size: bytes(result.size) })}</p>}
+              {result.truncated && (
+                <p className="px-4 pb-2 text-xs text-muted">{t('chat.tool.truncated', { size: bytes(result.size) })}</p>
+              )}
             </div>
           )}
         </div>
@@ -76,4 +107,3 @@ export const ToolCard = memo(function ToolCard({ row }: { row: Extract<Row, { ki
     </div>
   );
 });
-

@@ -14,9 +14,7 @@ const colour = (name: string | null | undefined): string => {
 // So that Tailwind sees them: text-(--ansi-0) text-(--ansi-1) text-(--ansi-2) text-(--ansi-3) text-(--ansi-4)
 // text-(--ansi-5) text-(--ansi-6) text-(--ansi-7)
 
-// eslint-disable-next-line no-control-regex
 const notColour = /\u001b(?:\[[0-9;?]*[A-Za-ln-z]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][A-Z0-9]|[=>78cDEHMNOZ])/g;
-// eslint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f]/g;
 
 export function pieces(line: string): Piece[] {
@@ -32,8 +30,13 @@ export function pieces(line: string): Piece[] {
       part.decorations.includes('italic') ? 'italic' : '',
       part.decorations.includes('underline') ? 'underline' : '',
       part.decorations.includes('dim') ? 'text-muted' : '',
-    ].filter(Boolean).join(' '),
+    ]
+      .filter(Boolean)
+      .join(' '),
   }));
 }
 
-export const plain = (line: string): string => pieces(line).map((piece) => piece.text).join('');
+export const plain = (line: string): string =>
+  pieces(line)
+    .map((piece) => piece.text)
+    .join('');

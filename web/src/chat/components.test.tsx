@@ -78,13 +78,32 @@ describe('Composer', () => {
 });
 
 describe('AskCard', () => {
-  const ask: Ask = { id: 'q', kind: 'answer', text: 'Which?', options: ['red', 'blue'], answer: null, message: null, part: 0, offset: 0 };
+  const ask: Ask = {
+    id: 'q',
+    kind: 'answer',
+    text: 'Which?',
+    options: ['red', 'blue'],
+    answer: null,
+    message: null,
+    part: 0,
+    offset: 0,
+  };
   it('offers the options while it is open, and what was decided afterwards', () => {
     const { rerender } = render(<AskCard taskId="t" ask={ask} open />);
     expect(screen.getAllByRole('button').map((each) => each.textContent)).toEqual(['red', 'blue', 'Answer']);
     rerender(<AskCard taskId="t" ask={{ ...ask, kind: 'permission' }} open />);
-    expect(screen.getAllByRole('button').map((each) => each.textContent)).toEqual(['Allow once', 'Allow for this task', 'Deny']);
-    rerender(<AskCard taskId="t" ask={{ ...ask, kind: 'permission', answer: { decision: 'deny', by: 'user' } }} open={false} />);
+    expect(screen.getAllByRole('button').map((each) => each.textContent)).toEqual([
+      'Allow once',
+      'Allow for this task',
+      'Deny',
+    ]);
+    rerender(
+      <AskCard
+        taskId="t"
+        ask={{ ...ask, kind: 'permission', answer: { decision: 'deny', by: 'user' } }}
+        open={false}
+      />,
+    );
     expect(screen.queryByRole('button')).toBeNull();
     screen.getByText('Denied.');
     rerender(<AskCard taskId="t" ask={ask} open={false} />);
@@ -94,7 +113,10 @@ describe('AskCard', () => {
 
 describe('ToolCard', () => {
   const row = (output: string, is_error = false): Extract<Row, { kind: 'tool' }> => ({
-    kind: 'tool', key: 'k', message: {} as never, live: false,
+    kind: 'tool',
+    key: 'k',
+    message: {} as never,
+    live: false,
     call: { type: 'tool_call', call_id: 'c', name: 'run', input: { command: 'make' } },
     result: { type: 'tool_result', call_id: 'c', output, truncated: false, size: output.length, is_error, ms: 1200 },
   });

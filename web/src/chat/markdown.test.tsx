@@ -9,7 +9,9 @@ const html = (text: string) => render(<Markdown text={text} />).container;
 
 describe('Markdown', () => {
   it('draws what people write', () => {
-    const page = html('# Title\n\nSome **bold**, *soft* and `code`.\n\n1. one\n2. two\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n```js\nlet x;\n```\n> quote');
+    const page = html(
+      '# Title\n\nSome **bold**, *soft* and `code`.\n\n1. one\n2. two\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n```js\nlet x;\n```\n> quote',
+    );
     expect(page.querySelector('h2')?.textContent).toBe('Title');
     expect(page.querySelector('strong')?.textContent).toBe('bold');
     expect(page.querySelectorAll('ol > li')).toHaveLength(2);
@@ -23,8 +25,13 @@ describe('Markdown', () => {
     expect(page.textContent).toContain('<script>');
   });
   it('links only to the web, and loads no image', () => {
-    const page = html('[a](javascript:alert(1)) [b](https://example.org/x) ![c](https://example.org/c.png) [d](data:text/html,x)');
-    expect([...page.querySelectorAll('a')].map((a) => a.getAttribute('href'))).toEqual(['https://example.org/x', 'https://example.org/c.png']);
+    const page = html(
+      '[a](javascript:alert(1)) [b](https://example.org/x) ![c](https://example.org/c.png) [d](data:text/html,x)',
+    );
+    expect([...page.querySelectorAll('a')].map((a) => a.getAttribute('href'))).toEqual([
+      'https://example.org/x',
+      'https://example.org/c.png',
+    ]);
     expect(page.querySelector('img')).toBeNull();
     expect(page.querySelector('a')?.rel).toContain('noreferrer');
   });
@@ -36,7 +43,8 @@ describe('Markdown', () => {
 
 describe('makeSplitter', () => {
   it('gives the same blocks for a text that grew piece by piece', () => {
-    const text = '# One\n\nPara with `code`.\n\n- a\n- b\n\n```c\nint x;\n\nint y;\n```\n\nThe end.\n\n1. x\n2. y\n\nPara with `code`.\n\nlast';
+    const text =
+      '# One\n\nPara with `code`.\n\n- a\n- b\n\n```c\nint x;\n\nint y;\n```\n\nThe end.\n\n1. x\n2. y\n\nPara with `code`.\n\nlast';
     const whole = makeSplitter()('k', text);
     const split = makeSplitter();
     for (let size = 1; size <= text.length; size++) split('k', text.slice(0, size));

@@ -20,10 +20,15 @@ export function makeSplitter(): (key: string, text: string) => string[] {
   return (key, text) => {
     const old = known.get(key);
     if (old?.text === text) return old.blocks;
-    const grew = old !== undefined && old.starts.length > 1 && text.length > old.text.length && text.startsWith(old.text);
+    const grew =
+      old !== undefined && old.starts.length > 1 && text.length > old.text.length && text.startsWith(old.text);
     const kept = grew ? Math.max(0, old.blocks.length - 2) : 0;
     let at = grew ? (old.starts[kept] ?? 0) : 0;
-    const next: Known = { text, blocks: grew ? old.blocks.slice(0, kept) : [], starts: grew ? old.starts.slice(0, kept) : [] };
+    const next: Known = {
+      text,
+      blocks: grew ? old.blocks.slice(0, kept) : [],
+      starts: grew ? old.starts.slice(0, kept) : [],
+    };
     for (const token of lex(text.slice(at))) {
       if (token.type !== 'space') {
         next.blocks.push(token.raw);
@@ -58,7 +63,10 @@ const safe = (href: string): string | null => {
 };
 
 const unescape = (text: string): string =>
-  text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ({ amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" })[name] ?? '');
+  text.replace(
+    /&(amp|lt|gt|quot|#39);/g,
+    (_, name: string) => ({ amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" })[name] ?? '',
+  );
 
 function Anchor({ href, children }: { href: string; children: ReactNode }) {
   const url = safe(href);
@@ -74,21 +82,41 @@ function inline(tokens: Token[] | undefined): ReactNode {
   return (tokens ?? []).map((token, i) => {
     switch (token.type) {
       case 'strong':
-        return <strong key={i} className="font-semibold">{inline(token.tokens)}</strong>;
+        return (
+          <strong key={i} className="font-semibold">
+            {inline(token.tokens)}
+          </strong>
+        );
       case 'em':
         return <em key={i}>{inline(token.tokens)}</em>;
       case 'del':
         return <del key={i}>{inline(token.tokens)}</del>;
       case 'codespan':
-        return <code key={i} className="rounded-md bg-grey-soft px-1.5 py-0.5 font-mono text-[0.88em] break-words">{(token as Tokens.Codespan).text}</code>;
+        return (
+          <code key={i} className="rounded-md bg-grey-soft px-1.5 py-0.5 font-mono text-[0.88em] break-words">
+            {(token as Tokens.Codespan).text}
+          </code>
+        );
       case 'br':
         return <br key={i} />;
       case 'link':
-        return <Anchor key={i} href={(token as Tokens.Link).href}>{inline(token.tokens)}</Anchor>;
+        return (
+          <Anchor key={i} href={(token as Tokens.Link).href}>
+            {inline(token.tokens)}
+          </Anchor>
+        );
       case 'image':
-        return <Anchor key={i} href={(token as Tokens.Image).href}>{(token as Tokens.Image).text || (token as Tokens.Image).href}</Anchor>;
+        return (
+          <Anchor key={i} href={(token as Tokens.Image).href}>
+            {(token as Tokens.Image).text || (token as Tokens.Image).href}
+          </Anchor>
+        );
       case 'text':
-        return 'tokens' in token && token.tokens ? <Fragment key={i}>{inline(token.tokens)}</Fragment> : <Fragment key={i}>{unescape((token as Tokens.Text).text)}</Fragment>;
+        return 'tokens' in token && token.tokens ? (
+          <Fragment key={i}>{inline(token.tokens)}</Fragment>
+        ) : (
+          <Fragment key={i}>{unescape((token as Tokens.Text).text)}</Fragment>
+        );
       case 'escape':
         return <Fragment key={i}>{(token as Tokens.Escape).text}</Fragment>;
       default:
@@ -119,39 +147,76 @@ function block(token: Token, key: number): ReactNode {
       const { depth, tokens } = token as Tokens.Heading;
       // A level below the page's own.
       const Tag = `h${Math.min(6, depth + 1)}` as 'h2';
-      return <Tag key={key} className={`mt-5 mb-2 font-semibold ${headings[depth - 1]}`}>{inline(tokens)}</Tag>;
+      return (
+        <Tag key={key} className={`mt-5 mb-2 font-semibold ${headings[depth - 1]}`}>
+          {inline(tokens)}
+        </Tag>
+      );
     }
     case 'paragraph':
-      return <p key={key} className="my-2.5">{inline(token.tokens)}</p>;
+      return (
+        <p key={key} className="my-2.5">
+          {inline(token.tokens)}
+        </p>
+      );
     case 'text':
       return <Fragment key={key}>{inline('tokens' in token && token.tokens ? token.tokens : [token])}</Fragment>;
     case 'code':
       return <Code key={key} text={(token as Tokens.Code).text} language={(token as Tokens.Code).lang} />;
     case 'blockquote':
-      return <blockquote key={key} className="my-3 border-l-3 border-line-strong pl-4 text-muted">{(token.tokens ?? []).map(block)}</blockquote>;
+      return (
+        <blockquote key={key} className="my-3 border-l-3 border-line-strong pl-4 text-muted">
+          {(token.tokens ?? []).map(block)}
+        </blockquote>
+      );
     case 'hr':
       return <hr key={key} className="my-5" />;
     case 'list': {
       const { ordered, start, items } = token as Tokens.List;
       const content = items.map((item, i) => (
         <li key={i} className="my-1 pl-1">
-          {item.task && <input type="checkbox" checked={item.checked ?? false} readOnly disabled className="mr-2" aria-hidden />}
+          {item.task && (
+            <input type="checkbox" checked={item.checked ?? false} readOnly disabled className="mr-2" aria-hidden />
+          )}
           {item.tokens.filter((each) => each.type !== 'checkbox').map(block)}
         </li>
       ));
-      return ordered ? <ol key={key} start={start || 1} className="my-2.5 list-decimal pl-6 marker:text-muted">{content}</ol> : <ul key={key} className="my-2.5 list-disc pl-6 marker:text-muted">{content}</ul>;
+      return ordered ? (
+        <ol key={key} start={start || 1} className="my-2.5 list-decimal pl-6 marker:text-muted">
+          {content}
+        </ol>
+      ) : (
+        <ul key={key} className="my-2.5 list-disc pl-6 marker:text-muted">
+          {content}
+        </ul>
+      );
     }
     case 'table': {
       const { header, rows, align } = token as Tokens.Table;
-      const side = (i: number) => (align[i] === 'right' ? 'text-right' : align[i] === 'center' ? 'text-center' : 'text-left');
+      const side = (i: number) =>
+        align[i] === 'right' ? 'text-right' : align[i] === 'center' ? 'text-center' : 'text-left';
       return (
         <div key={key} className="my-3 overflow-x-auto" tabIndex={0}>
           <table className="border-collapse text-[0.95em]">
             <thead>
-              <tr>{header.map((cell, i) => <th key={i} className={`border border-line-strong bg-panel px-3 py-1.5 font-semibold ${side(i)}`}>{inline(cell.tokens)}</th>)}</tr>
+              <tr>
+                {header.map((cell, i) => (
+                  <th key={i} className={`border border-line-strong bg-panel px-3 py-1.5 font-semibold ${side(i)}`}>
+                    {inline(cell.tokens)}
+                  </th>
+                ))}
+              </tr>
             </thead>
             <tbody>
-              {rows.map((row, r) => <tr key={r}>{row.map((cell, i) => <td key={i} className={`border border-line-strong px-3 py-1.5 ${side(i)}`}>{inline(cell.tokens)}</td>)}</tr>)}
+              {rows.map((row, r) => (
+                <tr key={r}>
+                  {row.map((cell, i) => (
+                    <td key={i} className={`border border-line-strong px-3 py-1.5 ${side(i)}`}>
+                      {inline(cell.tokens)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
             </tbody>
           </table>
         </div>
@@ -161,10 +226,18 @@ function block(token: Token, key: number): ReactNode {
     case 'def':
       return null;
     default:
-      return <p key={key} className="my-2.5 whitespace-pre-wrap">{token.raw}</p>;
+      return (
+        <p key={key} className="my-2.5 whitespace-pre-wrap">
+          {token.raw}
+        </p>
+      );
   }
 }
 
 export const Markdown = memo(function Markdown({ text, live = false }: { text: string; live?: boolean }) {
-  return <div className={`markdown leading-relaxed break-words ${live ? 'caret' : ''}`}>{lex(live ? heal(text) : text).map(block)}</div>;
+  return (
+    <div className={`markdown leading-relaxed break-words ${live ? 'caret' : ''}`}>
+      {lex(live ? heal(text) : text).map(block)}
+    </div>
+  );
 });

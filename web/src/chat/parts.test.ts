@@ -36,7 +36,12 @@ describe('isDiff', () => {
 
 describe('spansOf', () => {
   const at = (s: number) => `2026-01-01T00:00:${String(s).padStart(2, '0')}.000Z`;
-  const status = (s: number, value: string, turn = 1) => ({ type: 'task.status', at: at(s), data: { task: { status: value, turn, stopping: false } } }) as unknown as TaskEvent;
+  const status = (s: number, value: string, turn = 1) =>
+    ({
+      type: 'task.status',
+      at: at(s),
+      data: { task: { status: value, turn, stopping: false } },
+    }) as unknown as TaskEvent;
   it('shows waiting, turns, tools and questions', () => {
     const spans = spansOf([
       status(0, 'pending'),
@@ -48,8 +53,12 @@ describe('spansOf', () => {
       status(9, 'completed'),
       status(12, 'resumed', 2),
     ]);
-    expect(spans.map(({ kind, from, to }) => [kind, from / 1000 % 60, to && (to / 1000) % 60])).toEqual([
-      ['queue', 0, 2], ['turn', 2, 9], ['tool', 3, 5], ['ask', 6, 8], ['turn', 12, null],
+    expect(spans.map(({ kind, from, to }) => [kind, (from / 1000) % 60, to && (to / 1000) % 60])).toEqual([
+      ['queue', 0, 2],
+      ['turn', 2, 9],
+      ['tool', 3, 5],
+      ['ask', 6, 8],
+      ['turn', 12, null],
     ]);
     expect(spans[2]?.failed).toBe(true);
   });

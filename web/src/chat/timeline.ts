@@ -28,7 +28,14 @@ export function spansOf(events: TaskEvent[]): Span[] {
     const at = Date.parse(event.at);
     if (event.type === 'task.created' || event.type === 'task.status') {
       const { status, stopping } = event.data.task;
-      const kind: Span['kind'] | null = status === 'pending' ? 'queue' : status === 'running' || status === 'resumed' ? 'turn' : stopping ? 'stopping' : null;
+      const kind: Span['kind'] | null =
+        status === 'pending'
+          ? 'queue'
+          : status === 'running' || status === 'resumed'
+            ? 'turn'
+            : stopping
+              ? 'stopping'
+              : null;
       if (main && (main.kind !== kind || (kind === 'turn' && event.data.task.turn !== turn))) {
         main.to = at;
         main.failed = status === 'failed';

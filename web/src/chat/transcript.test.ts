@@ -5,16 +5,28 @@ import { makeSplitter } from './markdown';
 import { apply, applyAll, empty, rowsOf } from './transcript';
 
 const message = (id: string, seq: number, role: Message['role'], more: Partial<Message> = {}): Message => ({
-  id, session_id: 's', seq, role, turn: 1, created_at: '2026-01-01T00:00:00.000Z', completed_at: null, interrupted: false, parts: [], ...more,
+  id,
+  session_id: 's',
+  seq,
+  role,
+  turn: 1,
+  created_at: '2026-01-01T00:00:00.000Z',
+  completed_at: null,
+  interrupted: false,
+  parts: [],
+  ...more,
 });
 let seq = 0;
-const event = <T extends TaskEvent['type']>(type: T, data: unknown): TaskEvent => ({ seq: ++seq, pos: seq, task_id: 't', type, at: '', data }) as TaskEvent;
+const event = <T extends TaskEvent['type']>(type: T, data: unknown): TaskEvent =>
+  ({ seq: ++seq, pos: seq, task_id: 't', type, at: '', data }) as TaskEvent;
 
 function life(): TaskEvent[] {
   seq = 0;
   return [
     event('message.created', { message: message('u', 1, 'user', { parts: [{ type: 'text', text: 'hi' }] }) }),
-    event('message.completed', { message: message('u', 1, 'user', { completed_at: 'x', parts: [{ type: 'text', text: 'hi' }] }) }),
+    event('message.completed', {
+      message: message('u', 1, 'user', { completed_at: 'x', parts: [{ type: 'text', text: 'hi' }] }),
+    }),
     event('message.created', { message: message('a', 2, 'assistant') }),
     event('message.delta', { message_id: 'a', part: 0, type: 'reasoning', text: 'hm' }),
     event('message.delta', { message_id: 'a', part: 1, type: 'text', text: 'One ' }),
@@ -57,7 +69,11 @@ describe('transcript', () => {
     const before = rowsOf(applyAll(empty, events), makeSplitter(), true);
     const pieces = ['Before.\n\n', 'After.'].map((text) => ({ type: 'text' as const, text }));
     const parts = [...(applyAll(empty, events).messages[1]?.parts.slice(0, -1) ?? []), ...pieces];
-    const after = rowsOf(applyAll(empty, [...events, event('message.completed', { message: message('a', 2, 'assistant', { parts }) })]), makeSplitter(), true);
+    const after = rowsOf(
+      applyAll(empty, [...events, event('message.completed', { message: message('a', 2, 'assistant', { parts }) })]),
+      makeSplitter(),
+      true,
+    );
     expect(after.map((row) => row.key)).toEqual(before.map((row) => row.key));
   });
 

@@ -31,7 +31,8 @@ export interface Transcript {
 
 export const empty: Transcript = { seq: 0, messages: [], more: false, asks: [], warnings: [] };
 
-const textOf = (part: Part | undefined): string => (part && (part.type === 'text' || part.type === 'reasoning') ? part.text : '');
+const textOf = (part: Part | undefined): string =>
+  part && (part.type === 'text' || part.type === 'reasoning') ? part.text : '';
 
 function here(messages: Message[]): Place {
   const last = messages.at(-1);
@@ -50,7 +51,11 @@ function change(messages: Message[], id: string, by: (message: Message) => Messa
 // Pieces of the same kind in a row are one part. The server does so while a message is written and not when it is whole:
 // here it is always so, and a place in a message means the same before and after.
 export function whole(message: Message): Message {
-  const parts = message.parts.reduce<Part[]>((all, part) => (part.type === 'text' || part.type === 'reasoning' ? append(all, part.type, part.text) : [...all, part]), []);
+  const parts = message.parts.reduce<Part[]>(
+    (all, part) =>
+      part.type === 'text' || part.type === 'reasoning' ? append(all, part.type, part.text) : [...all, part],
+    [],
+  );
   return parts.length === message.parts.length ? message : { ...message, parts };
 }
 
@@ -79,7 +84,10 @@ export function apply(state: Transcript, event: TaskEvent): Transcript {
       break;
     case 'message.delta': {
       const { message_id, type, text } = event.data;
-      next.messages = change(state.messages, message_id, (message) => ({ ...message, parts: append(message.parts, type, text) }));
+      next.messages = change(state.messages, message_id, (message) => ({
+        ...message,
+        parts: append(message.parts, type, text),
+      }));
       break;
     }
     case 'tool.started': {
@@ -91,23 +99,36 @@ export function apply(state: Transcript, event: TaskEvent): Transcript {
       break;
     }
     case 'tool.completed': {
-      const owner = state.messages.findLast((message) => message.parts.some((part) => part.type === 'tool_call' && part.call_id === event.data.call_id));
+      const owner = state.messages.findLast((message) =>
+        message.parts.some((part) => part.type === 'tool_call' && part.call_id === event.data.call_id),
+      );
       if (owner)
-        next.messages = change(state.messages, owner.id, (message) => ({ ...message, parts: [...message.parts, { type: 'tool_result', ...event.data }] }));
+        next.messages = change(state.messages, owner.id, (message) => ({
+          ...message,
+          parts: [...message.parts, { type: 'tool_result', ...event.data }],
+        }));
       break;
     }
     case 'ask.created': {
       const { request_id, kind, text, options } = event.data;
-      next.asks = [...state.asks, { id: request_id, kind, text, options: options ?? [], answer: null, ...here(state.messages) }];
+      next.asks = [
+        ...state.asks,
+        { id: request_id, kind, text, options: options ?? [], answer: null, ...here(state.messages) },
+      ];
       break;
     }
     case 'ask.answered':
       next.asks = state.asks.map((ask) =>
-        ask.id === event.data.request_id && !ask.answer ? { ...ask, answer: { decision: event.data.decision, by: event.data.by } } : ask,
+        ask.id === event.data.request_id && !ask.answer
+          ? { ...ask, answer: { decision: event.data.decision, by: event.data.by } }
+          : ask,
       );
       break;
     case 'task.warning':
-      next.warnings = [...state.warnings, { seq: event.seq, code: event.data.code, text: event.data.text, ...here(state.messages) }];
+      next.warnings = [
+        ...state.warnings,
+        { seq: event.seq, code: event.data.code, text: event.data.text, ...here(state.messages) },
+      ];
       break;
   }
   return next;
@@ -121,7 +142,14 @@ export type Row =
   | { kind: 'system'; key: string; message: Message; text: string }
   | { kind: 'block'; key: string; message: Message; text: string; first: boolean; live: boolean }
   | { kind: 'reasoning'; key: string; message: Message; text: string; live: boolean }
-  | { kind: 'tool'; key: string; message: Message; call: Extract<Part, { type: 'tool_call' }>; result: Extract<Part, { type: 'tool_result' }> | null; live: boolean }
+  | {
+      kind: 'tool';
+      key: string;
+      message: Message;
+      call: Extract<Part, { type: 'tool_call' }>;
+      result: Extract<Part, { type: 'tool_result' }> | null;
+      live: boolean;
+    }
   | { kind: 'file'; key: string; message: Message; file: Extract<Part, { type: 'file' }> }
   | { kind: 'ask'; key: string; ask: Ask }
   | { kind: 'warning'; key: string; warning: Warning }
@@ -144,12 +172,28 @@ export function rowsOf(state: Transcript, split: Splitter, working: boolean): Ro
       turn = message.turn;
       rows.push({ kind: 'turn', key: `turn${turn}-${message.id}`, turn });
     }
-    if (message.role === 'user') rows.push({ kind: 'user', key: message.id, message, pending: message.completed_at === null });
-    else if (message.role === 'system') rows.push({ kind: 'system', key: message.id, message, text: message.parts.map((part) => ('text' in part ? part.text : '')).join('\n') });
-    else assistantRows(message, rows, split, working && message === lastAssistant && message.completed_at === null, asks.get(message.id) ?? []);
-    if (message.role !== 'assistant') for (const ask of asks.get(message.id) ?? []) rows.push({ kind: 'ask', key: ask.id, ask });
+    if (message.role === 'user')
+      rows.push({ kind: 'user', key: message.id, message, pending: message.completed_at === null });
+    else if (message.role === 'system')
+      rows.push({
+        kind: 'system',
+        key: message.id,
+        message,
+        text: message.parts.map((part) => ('text' in part ? part.text : '')).join('\n'),
+      });
+    else
+      assistantRows(
+        message,
+        rows,
+        split,
+        working && message === lastAssistant && message.completed_at === null,
+        asks.get(message.id) ?? [],
+      );
+    if (message.role !== 'assistant')
+      for (const ask of asks.get(message.id) ?? []) rows.push({ kind: 'ask', key: ask.id, ask });
     // Equal ones in a row are one row.
-    for (const warning of (warnings.get(message.id) ?? []).slice(-20)) rows.push({ kind: 'warning', key: `w${warning.seq}`, warning });
+    for (const warning of (warnings.get(message.id) ?? []).slice(-20))
+      rows.push({ kind: 'warning', key: `w${warning.seq}`, warning });
     if (message.interrupted && message.role === 'assistant') rows.push({ kind: 'interrupted', key: `${message.id}!` });
   }
   return rows;
@@ -160,11 +204,20 @@ function assistantRows(message: Message, rows: Row[], split: Splitter, open: boo
   const text = (key: string, value: string, live: boolean) => {
     const blocks = split(key, value);
     blocks.forEach((block, i) => {
-      rows.push({ kind: 'block', key: `${key}.${i}`, message, text: block, first, live: live && i === blocks.length - 1 });
+      rows.push({
+        kind: 'block',
+        key: `${key}.${i}`,
+        message,
+        text: block,
+        first,
+        live: live && i === blocks.length - 1,
+      });
       first = false;
     });
   };
-  const results = new Map(message.parts.flatMap((part) => (part.type === 'tool_result' ? [[part.call_id, part] as const] : [])));
+  const results = new Map(
+    message.parts.flatMap((part) => (part.type === 'tool_result' ? [[part.call_id, part] as const] : [])),
+  );
   const put = (ask: Ask) => rows.push({ kind: 'ask', key: ask.id, ask });
   for (const ask of asks) if (ask.part === 0) put(ask);
   message.parts.forEach((part, i) => {

@@ -23,8 +23,10 @@ export interface LiveTranscript {
 
 const readEvents = async (id: string, upTo: number, signal: AbortSignal): Promise<TaskEvent[]> => {
   const events: TaskEvent[] = [];
-  for (let after = 0; after < upTo; ) {
-    const page = await call(api.GET('/api/tasks/{id}/events', { params: { path: { id }, query: { after, limit: 1000 } }, signal }));
+  for (let after = 0; after < upTo;) {
+    const page = await call(
+      api.GET('/api/tasks/{id}/events', { params: { path: { id }, query: { after, limit: 1000 } }, signal }),
+    );
     const found = page.events as unknown as TaskEvent[];
     if (found.length === 0) break;
     events.push(...found.filter((event) => event.seq <= upTo));
@@ -34,10 +36,21 @@ const readEvents = async (id: string, upTo: number, signal: AbortSignal): Promis
 };
 
 async function readSnapshot(id: string, signal: AbortSignal): Promise<Transcript> {
-  const page = await call(api.GET('/api/tasks/{id}/messages', { params: { path: { id }, query: { before: newest, limit: pageSize } }, signal }));
+  const page = await call(
+    api.GET('/api/tasks/{id}/messages', {
+      params: { path: { id }, query: { before: newest, limit: pageSize } },
+      signal,
+    }),
+  );
   let marks: Pick<Transcript, 'asks' | 'warnings'> = empty;
   if (page.seq <= eventsMost) marks = applyAll(empty, await readEvents(id, page.seq, signal));
-  return { seq: page.seq, messages: page.messages.map(whole), more: page.more, asks: marks.asks, warnings: marks.warnings };
+  return {
+    seq: page.seq,
+    messages: page.messages.map(whole),
+    more: page.more,
+    asks: marks.asks,
+    warnings: marks.warnings,
+  };
 }
 
 export function useTranscript(id: string): LiveTranscript {
@@ -88,7 +101,8 @@ export function useTranscript(id: string): LiveTranscript {
         reading = false;
         if (abort.signal.aborted) return;
         const known = failure instanceof ApiError ? failure : new ApiError(0, 'unreachable', String(failure));
-        if (known.status === 0 || known.status >= 500) again = setTimeout(() => void read(), Math.min(5000, 300 * 2 ** failures++));
+        if (known.status === 0 || known.status >= 500)
+          again = setTimeout(() => void read(), Math.min(5000, 300 * 2 ** failures++));
         if (!current.current) setError(known);
       }
     };
@@ -115,7 +129,9 @@ export function useTranscript(id: string): LiveTranscript {
     const before = current.current;
     const first = before?.messages[0];
     if (!before?.more || !first) return;
-    const page = await call(api.GET('/api/tasks/{id}/messages', { params: { path: { id }, query: { before: first.seq, limit: pageSize } } }));
+    const page = await call(
+      api.GET('/api/tasks/{id}/messages', { params: { path: { id }, query: { before: first.seq, limit: pageSize } } }),
+    );
     const now = current.current;
     if (!now || now.messages[0]?.id !== first.id) return;
     current.current = { ...now, messages: [...page.messages.map(whole), ...now.messages], more: page.more };

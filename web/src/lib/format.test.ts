@@ -4,7 +4,13 @@ import { ago, bytes, cost, duration, shortDuration, shortId, taskDuration } from
 
 describe('format', () => {
   it('says durations as people do', () => {
-    expect([0, 7_000, 135_000, 3_723_000, 187_200_000].map(duration)).toEqual(['0:00', '0:07', '2:15', '1:02:03', '2d 4h']);
+    expect([0, 7_000, 135_000, 3_723_000, 187_200_000].map(duration)).toEqual([
+      '0:00',
+      '0:07',
+      '2:15',
+      '1:02:03',
+      '2d 4h',
+    ]);
     expect(duration(-5)).toBe('0:00');
     expect([12, 2400, 65_000].map(shortDuration)).toEqual(['12 ms', '2.4 s', '1:05']);
   });
@@ -25,7 +31,9 @@ describe('format', () => {
     const now = Date.parse('2026-01-01T00:01:00.000Z');
     expect(taskDuration({ started_at: null, completed_at: null, status: 'pending' }, now)).toBeNull();
     expect(taskDuration({ started_at, completed_at: null, status: 'running' }, now)).toBe('1:00');
-    expect(taskDuration({ started_at, completed_at: '2026-01-01T00:00:30.000Z', status: 'completed' }, now)).toBe('0:30');
+    expect(taskDuration({ started_at, completed_at: '2026-01-01T00:00:30.000Z', status: 'completed' }, now)).toBe(
+      '0:30',
+    );
     expect(taskDuration({ started_at, completed_at: '2026-01-01T00:00:30.000Z', status: 'resumed' }, now)).toBe('1:00');
   });
 });

@@ -51,12 +51,17 @@ export const compact = (value: number, language: string): string =>
 
 export function bytes(value: number): string {
   if (value < 1000) return `${value} B`;
-  for (const [unit, size] of [['GB', 1e9], ['MB', 1e6], ['kB', 1e3]] as const)
+  for (const [unit, size] of [
+    ['GB', 1e9],
+    ['MB', 1e6],
+    ['kB', 1e3],
+  ] as const)
     if (value >= size) return `${(value / size).toFixed(value < size * 100 ? 1 : 0)} ${unit}`;
   return `${value} B`;
 }
 
-export const cost = (usd: number): string => (usd === 0 ? '$0' : usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`);
+export const cost = (usd: number): string =>
+  usd === 0 ? '$0' : usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 
 // How long a task has worked: from its start to its end, or to now.
 export function taskDuration(

@@ -24,7 +24,12 @@ function watchClock(watcher: () => void): () => void {
     document.removeEventListener('visibilitychange', tick);
   };
 }
-export const useNow = (): number => useSyncExternalStore(watchClock, () => now, () => now);
+export const useNow = (): number =>
+  useSyncExternalStore(
+    watchClock,
+    () => now,
+    () => now,
+  );
 
 export function useMedia(query: string): boolean {
   const [matches, setMatches] = useState(() => matchMedia(query).matches);

@@ -3,7 +3,13 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { makeKeyHandler } from './keys';
 
-const press = (handler: (event: KeyboardEvent) => void, key: string, more: KeyboardEventInit = {}, target: HTMLElement = document.body, at = 0) => {
+const press = (
+  handler: (event: KeyboardEvent) => void,
+  key: string,
+  more: KeyboardEventInit = {},
+  target: HTMLElement = document.body,
+  at = 0,
+) => {
   const event = new KeyboardEvent('keydown', { key, cancelable: true, ...more });
   Object.defineProperty(event, 'target', { value: target });
   Object.defineProperty(event, 'timeStamp', { value: at });

@@ -9,7 +9,9 @@ const sequenceMs = 900;
 
 export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || target.tagName === 'TEXTAREA' || target.tagName === 'SELECT' ||
+  (target.isContentEditable ||
+    target.tagName === 'TEXTAREA' ||
+    target.tagName === 'SELECT' ||
     (target.tagName === 'INPUT' && !['checkbox', 'radio', 'button'].includes((target as HTMLInputElement).type)));
 
 // "mod+k", "shift+j", "?", "Enter".
@@ -35,7 +37,13 @@ export function makeKeyHandler(get: () => Keymap): (event: KeyboardEvent) => voi
     first = name;
     at = event.timeStamp;
     // Enter and Space belong to the button or link that has the focus.
-    if (found && (name === 'Enter' || name === ' ') && event.target instanceof HTMLElement && event.target.closest('a, button, [role=checkbox]')) return;
+    if (
+      found &&
+      (name === 'Enter' || name === ' ') &&
+      event.target instanceof HTMLElement &&
+      event.target.closest('a, button, [role=checkbox]')
+    )
+      return;
     if (found) {
       event.preventDefault();
       at = -Infinity;

@@ -11,7 +11,9 @@ class Stream {
     this.controller.enqueue(new TextEncoder().encode(text));
   }
   event(pos: number, type: string, task: string) {
-    this.say(`id: ${pos}\nevent: ${type}\ndata: ${JSON.stringify({ seq: pos, pos, task_id: task, type, at: '', data: {} })}\n\n`);
+    this.say(
+      `id: ${pos}\nevent: ${type}\ndata: ${JSON.stringify({ seq: pos, pos, task_id: task, type, at: '', data: {} })}\n\n`,
+    );
   }
 }
 
@@ -31,7 +33,8 @@ const settle = async () => {
 function tab() {
   const heard: FromHub[] = [];
   const port = { postMessage: (message: FromHub) => void heard.push(message) };
-  const events = () => heard.flatMap((message) => (message.kind === 'events' ? message.events.map((event) => event.pos) : []));
+  const events = () =>
+    heard.flatMap((message) => (message.kind === 'events' ? message.events.map((event) => event.pos) : []));
   const states = () => heard.flatMap((message) => (message.kind === 'connection' ? [message.connection.state] : []));
   return { port, heard, events, states };
 }
@@ -121,7 +124,9 @@ describe('Hub', () => {
     const a = tab();
     hub.receive(a.port, { kind: 'hello', session: 's' });
     await settle();
-    calls[0]?.stream.say('event: counts\ndata: {"type":"counts","data":{"counts":{"running":2},"running":2}}\n\nevent: reset\ndata: {}\n\n');
+    calls[0]?.stream.say(
+      'event: counts\ndata: {"type":"counts","data":{"counts":{"running":2},"running":2}}\n\nevent: reset\ndata: {}\n\n',
+    );
     await settle();
     expect(a.heard.some((message) => message.kind === 'counts' && message.running === 2)).toBe(true);
     const late = tab();

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { TaskBrief } from '../api/types';
 import { news } from './notify';
 
-const task = (more: Partial<TaskBrief>) => ({ status: 'running', waiting_for: null, stopping: false, parent_session_id: null, ...more }) as TaskBrief;
+const task = (more: Partial<TaskBrief>) =>
+  ({ status: 'running', waiting_for: null, stopping: false, parent_session_id: null, ...more }) as TaskBrief;
 
 describe('news', () => {
   it('tells ends and questions, and nothing else', () => {

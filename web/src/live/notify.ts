@@ -31,8 +31,13 @@ function beep(): void {
 
 function tell(task: TaskBrief, what: string): void {
   if (sound.get() === 'on') beep();
-  if (notifications.get() !== 'on' || typeof Notification === 'undefined' || Notification.permission !== 'granted') return;
-  const notice = new Notification(i18next.t(`notify.${what}`), { body: task.title, tag: task.id, icon: '/favicon.svg' });
+  if (notifications.get() !== 'on' || typeof Notification === 'undefined' || Notification.permission !== 'granted')
+    return;
+  const notice = new Notification(i18next.t(`notify.${what}`), {
+    body: task.title,
+    tag: task.id,
+    icon: '/favicon.svg',
+  });
   notice.onclick = () => {
     window.focus();
     location.assign(`/chat?taskId=${encodeURIComponent(task.id)}`);
@@ -49,7 +54,8 @@ function showCount(): void {
 }
 
 // A dot on the icon while something runs, for tabs too narrow for a title.
-const mark = '<rect width="32" height="32" rx="8" fill="#3d52d5"/><path d="M9 16.5l4.6 4.6L23 11" fill="none" stroke="#fff" stroke-width="3.2" stroke-linecap="round" stroke-linejoin="round"/>';
+const mark =
+  '<rect width="32" height="32" rx="8" fill="#3d52d5"/><path d="M9 16.5l4.6 4.6L23 11" fill="none" stroke="#fff" stroke-width="3.2" stroke-linecap="round" stroke-linejoin="round"/>';
 const dot = '<circle cx="25" cy="25" r="7" fill="#f59e0b" stroke="#fff" stroke-width="2"/>';
 const withDot = `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${mark}${dot}</svg>`)}`;
 function showDot(on: boolean): void {
@@ -60,7 +66,11 @@ function showDot(on: boolean): void {
 
 export function startNotifications(): void {
   counts.subscribe(showCount);
-  new MutationObserver(showCount).observe(document.head.querySelector('title') ?? document.head, { childList: true, characterData: true, subtree: true });
+  new MutationObserver(showCount).observe(document.head.querySelector('title') ?? document.head, {
+    childList: true,
+    characterData: true,
+    subtree: true,
+  });
   onEvents((events) => {
     for (const event of events) {
       if (event.type !== 'task.status') continue;

@@ -28,7 +28,8 @@ export class SseParser {
 
   #line(line: string, events: ServerEvent[]): void {
     if (line === '') {
-      if (this.#data.length > 0) events.push({ id: this.#id, type: this.#type || 'message', data: this.#data.join('\n') });
+      if (this.#data.length > 0)
+        events.push({ id: this.#id, type: this.#type || 'message', data: this.#data.join('\n') });
       this.#data = [];
       this.#type = '';
       return;

@@ -24,13 +24,31 @@ function Section({ title, hint, children }: { title: string; hint: string; child
   );
 }
 
-function Choice<T extends string>({ label, source, options, onChange }: { label: string; source: Store<T>; options: [T, string][]; onChange?: (value: T) => void }) {
+function Choice<T extends string>({
+  label,
+  source,
+  options,
+  onChange,
+}: {
+  label: string;
+  source: Store<T>;
+  options: [T, string][];
+  onChange?: (value: T) => void;
+}) {
   const value = useStore(source);
   return (
     <label className="flex items-center justify-between gap-4">
       <span>{label}</span>
-      <select className="field w-48" value={value} onChange={(event) => (onChange ?? source.set)(event.target.value as T)}>
-        {options.map(([each, name]) => <option key={each} value={each}>{name}</option>)}
+      <select
+        className="field w-48"
+        value={value}
+        onChange={(event) => (onChange ?? source.set)(event.target.value as T)}
+      >
+        {options.map(([each, name]) => (
+          <option key={each} value={each}>
+            {name}
+          </option>
+        ))}
       </select>
     </label>
   );
@@ -38,9 +56,19 @@ function Choice<T extends string>({ label, source, options, onChange }: { label:
 
 export function SettingsPage() {
   const { t, i18n } = useTranslation();
-  const settings = useQuery({ queryKey: ['settings'], queryFn: ({ signal }) => call(api.GET('/api/settings', { signal })), staleTime: 60_000 }).data;
-  const health = useQuery({ queryKey: ['health'], queryFn: ({ signal }) => call(api.GET('/api/health', { signal })), staleTime: 5000 }).data;
-  const [permission, setPermission] = useState(typeof Notification === 'undefined' ? 'denied' : Notification.permission);
+  const settings = useQuery({
+    queryKey: ['settings'],
+    queryFn: ({ signal }) => call(api.GET('/api/settings', { signal })),
+    staleTime: 60_000,
+  }).data;
+  const health = useQuery({
+    queryKey: ['health'],
+    queryFn: ({ signal }) => call(api.GET('/api/health', { signal })),
+    staleTime: 5000,
+  }).data;
+  const [permission, setPermission] = useState(
+    typeof Notification === 'undefined' ? 'denied' : Notification.permission,
+  );
   useEffect(() => {
     document.title = `${t('nav.settings')} · errand`;
   }, [t]);
@@ -52,7 +80,8 @@ export function SettingsPage() {
     }
     notifications.set(value);
   };
-  const seconds = (value: number | null | undefined) => (value === null || value === undefined || value === 0 ? t('settings.never') : t('settings.seconds', { n: value }));
+  const seconds = (value: number | null | undefined) =>
+    value === null || value === undefined || value === 0 ? t('settings.never') : t('settings.seconds', { n: value });
   const facts: [string, string][] = settings
     ? [
         [t('settings.maxConcurrent'), String(settings.max_concurrent)],
@@ -60,12 +89,27 @@ export function SettingsPage() {
         [t('settings.commandTimeout'), seconds(settings.command_timeout_s)],
         [t('settings.idleTimeout'), seconds(settings.idle_timeout_s)],
         [t('settings.maxRestarts'), String(settings.max_restarts)],
-        [t('settings.retention'), settings.retention_s === null ? t('settings.untilCleared') : seconds(settings.retention_s)],
+        [
+          t('settings.retention'),
+          settings.retention_s === null ? t('settings.untilCleared') : seconds(settings.retention_s),
+        ],
         [t('settings.outputLimit'), bytes(settings.output_limit_bytes)],
+        [t('settings.limitCpu'), seconds(settings.limit_cpu_s)],
+        [
+          t('settings.limitMemory'),
+          settings.limit_memory_bytes === null ? t('settings.never') : bytes(settings.limit_memory_bytes),
+        ],
+        [
+          t('settings.limitProcesses'),
+          settings.limit_processes === null ? t('settings.never') : String(settings.limit_processes),
+        ],
         [t('details.workDir'), settings.default_work_dir ?? '–'],
       ]
     : [];
-  const onOff: ['on' | 'off', string][] = [['off', t('common.off')], ['on', t('common.on')]];
+  const onOff: ['on' | 'off', string][] = [
+    ['off', t('common.off')],
+    ['on', t('common.on')],
+  ];
   return (
     <div className="min-h-0 flex-1 overflow-auto">
       <header className="px-6 pt-5 max-md:px-4">
@@ -75,16 +119,44 @@ export function SettingsPage() {
         <Section title={t('settings.looks')} hint={t('settings.looksHint')}>
           <label className="flex items-center justify-between gap-4">
             <span>{t('settings.language')}</span>
-            <select className="field w-48" value={i18n.language === 'zh' ? 'zh' : 'en'} onChange={(event) => void setLanguage(event.target.value as Language)}>
-              <option value="en" lang="en">English</option>
-              <option value="zh" lang="zh">中文</option>
+            <select
+              className="field w-48"
+              value={i18n.language === 'zh' ? 'zh' : 'en'}
+              onChange={(event) => void setLanguage(event.target.value as Language)}
+            >
+              <option value="en" lang="en">
+                English
+              </option>
+              <option value="zh" lang="zh">
+                中文
+              </option>
             </select>
           </label>
-          <Choice label={t('settings.theme')} source={theme} options={[['system', t('theme.system')], ['light', t('theme.light')], ['dark', t('theme.dark')]]} />
-          <Choice label={t('settings.send')} source={sendWith} options={[['enter', 'Enter'], ['mod-enter', 'Ctrl+Enter']]} />
+          <Choice
+            label={t('settings.theme')}
+            source={theme}
+            options={[
+              ['system', t('theme.system')],
+              ['light', t('theme.light')],
+              ['dark', t('theme.dark')],
+            ]}
+          />
+          <Choice
+            label={t('settings.send')}
+            source={sendWith}
+            options={[
+              ['enter', 'Enter'],
+              ['mod-enter', 'Ctrl+Enter'],
+            ]}
+          />
         </Section>
         <Section title={t('settings.notifications')} hint={t('settings.notificationsHint')}>
-          <Choice label={t('settings.browserNotifications')} source={notifications} options={onOff} onChange={(value) => void notify(value)} />
+          <Choice
+            label={t('settings.browserNotifications')}
+            source={notifications}
+            options={onOff}
+            onChange={(value) => void notify(value)}
+          />
           <Choice label={t('settings.sound')} source={sound} options={onOff} />
         </Section>
         <Section title={t('settings.server')} hint={t('settings.serverHint')}>
@@ -106,7 +178,10 @@ export function SettingsPage() {
           </dl>
           <div className="flex items-center justify-between">
             <ConnectionState />
-            <button type="button" className="btn" onClick={() => void logout()}><LogOut size={15} aria-hidden />{t('settings.logout')}</button>
+            <button type="button" className="btn" onClick={() => void logout()}>
+              <LogOut size={15} aria-hidden />
+              {t('settings.logout')}
+            </button>
           </div>
         </Section>
       </div>

@@ -40,20 +40,53 @@ export function BatchHeader({ id, onQuestion }: { id: string; onQuestion: (quest
     }
   };
   const ask = (what: 'cancel' | 'clear', count: number) =>
-    onQuestion({ title: t(`batch.${what}.title`, { count }), body: t(`batch.${what}.body`), action: t(`batch.${what}.action`), danger: true, onConfirm: () => void run(what) });
+    onQuestion({
+      title: t(`batch.${what}.title`, { count }),
+      body: t(`batch.${what}.body`),
+      action: t(`batch.${what}.action`),
+      danger: true,
+      onConfirm: () => void run(what),
+    });
   return (
-    <section className="card mx-6 mb-4 flex flex-wrap items-center gap-x-5 gap-y-3 px-4 py-3 max-md:mx-4" aria-label={t('batch.label')}>
+    <section
+      className="card mx-6 mb-4 flex flex-wrap items-center gap-x-5 gap-y-3 px-4 py-3 max-md:mx-4"
+      aria-label={t('batch.label')}
+    >
       <Layers size={18} className="text-muted" aria-hidden />
       <div className="min-w-40 flex-1">
         <p className="font-medium">{t('batch.progress', { done, total: batch.total })}</p>
-        <div className="mt-1.5 flex h-1.5 overflow-hidden rounded-full bg-grey-soft" role="progressbar" aria-label={t('batch.label')} aria-valuemin={0} aria-valuemax={batch.total} aria-valuenow={done}>
-          {tones.map(([status, tone]) => <span key={status} className={tone} style={{ width: `${(100 * batch.counts[status]) / Math.max(1, batch.total)}%` }} />)}
+        <div
+          className="mt-1.5 flex h-1.5 overflow-hidden rounded-full bg-grey-soft"
+          role="progressbar"
+          aria-label={t('batch.label')}
+          aria-valuemin={0}
+          aria-valuemax={batch.total}
+          aria-valuenow={done}
+        >
+          {tones.map(([status, tone]) => (
+            <span
+              key={status}
+              className={tone}
+              style={{ width: `${(100 * batch.counts[status]) / Math.max(1, batch.total)}%` }}
+            />
+          ))}
         </div>
       </div>
       <div className="flex gap-2">
-        <button type="button" className="btn" disabled={batch.counts.failed === 0} onClick={() => void run('retry')}>{t('batch.retry')}</button>
-        <button type="button" className="btn" disabled={batch.at_work === 0} onClick={() => ask('cancel', batch.at_work)}>{t('batch.cancel.action')}</button>
-        <button type="button" className="btn" disabled={done === 0} onClick={() => ask('clear', done)}>{t('batch.clear.action')}</button>
+        <button type="button" className="btn" disabled={batch.counts.failed === 0} onClick={() => void run('retry')}>
+          {t('batch.retry')}
+        </button>
+        <button
+          type="button"
+          className="btn"
+          disabled={batch.at_work === 0}
+          onClick={() => ask('cancel', batch.at_work)}
+        >
+          {t('batch.cancel.action')}
+        </button>
+        <button type="button" className="btn" disabled={done === 0} onClick={() => ask('clear', done)}>
+          {t('batch.clear.action')}
+        </button>
       </div>
     </section>
   );

@@ -50,8 +50,12 @@ export function BulkBar({ selection, total, query, search, tasks, onAll, onClear
       body: (
         <>
           <p>{ids.length === 0 ? t('bulk.none') : t(`bulk.${action}.body`)}</p>
-          {ids.length < count && ids.length > 0 && <p className="mt-2">{t('bulk.skipped', { count: count - ids.length })}</p>}
-          {selection.all && <p className="mt-2 rounded-lg bg-panel px-3 py-2 font-mono text-xs">{filter || t('bulk.everything')}</p>}
+          {ids.length < count && ids.length > 0 && (
+            <p className="mt-2">{t('bulk.skipped', { count: count - ids.length })}</p>
+          )}
+          {selection.all && (
+            <p className="mt-2 rounded-lg bg-panel px-3 py-2 font-mono text-xs">{filter || t('bulk.everything')}</p>
+          )}
         </>
       ),
       action: t(`tasks.actions.${action}`),
@@ -64,8 +68,17 @@ export function BulkBar({ selection, total, query, search, tasks, onAll, onClear
   };
 
   return (
-    <div className="mx-6 mb-3 flex flex-wrap items-center gap-2 rounded-xl bg-accent-soft px-3 py-2 text-accent-text max-md:mx-4" role="toolbar" aria-label={t('bulk.label')}>
-      <button type="button" className="grid size-7 place-items-center rounded-lg hover:bg-hover" onClick={onClear} aria-label={t('bulk.clear')}>
+    <div
+      className="mx-6 mb-3 flex flex-wrap items-center gap-2 rounded-xl bg-accent-soft px-3 py-2 text-accent-text max-md:mx-4"
+      role="toolbar"
+      aria-label={t('bulk.label')}
+    >
+      <button
+        type="button"
+        className="grid size-7 place-items-center rounded-lg hover:bg-hover"
+        onClick={onClear}
+        aria-label={t('bulk.clear')}
+      >
         <X size={15} aria-hidden />
       </button>
       <span className="font-medium">{t('bulk.selected', { count, n })}</span>
@@ -75,9 +88,15 @@ export function BulkBar({ selection, total, query, search, tasks, onAll, onClear
         </button>
       )}
       <span className="ml-auto flex gap-2">
-        <button type="button" className="btn" onClick={() => void ask('retry')}>{t('tasks.actions.retry')}</button>
-        <button type="button" className="btn" onClick={() => void ask('cancel')}>{t('tasks.actions.cancel')}</button>
-        <button type="button" className="btn text-red" onClick={() => void ask('delete')}>{t('tasks.actions.delete')}</button>
+        <button type="button" className="btn" onClick={() => void ask('retry')}>
+          {t('tasks.actions.retry')}
+        </button>
+        <button type="button" className="btn" onClick={() => void ask('cancel')}>
+          {t('tasks.actions.cancel')}
+        </button>
+        <button type="button" className="btn text-red" onClick={() => void ask('delete')}>
+          {t('tasks.actions.delete')}
+        </button>
       </span>
     </div>
   );

@@ -1,5 +1,15 @@
 import { Link } from '@tanstack/react-router';
-import { CircleHelp, CornerDownRight, Layers, MessageSquare, RotateCcw, Square, Terminal, Trash2, Wrench } from 'lucide-react';
+import {
+  CircleHelp,
+  CornerDownRight,
+  Layers,
+  MessageSquare,
+  RotateCcw,
+  Square,
+  Terminal,
+  Trash2,
+  Wrench,
+} from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
@@ -27,7 +37,11 @@ function Started({ task }: { task: Task }) {
   const { i18n } = useTranslation();
   const now = useNow();
   const at = task.started_at ?? task.created_at;
-  return <time dateTime={at} title={dateTime(at, i18n.language)}>{task.started_at ? ago(Date.parse(at), now, i18n.language) : '–'}</time>;
+  return (
+    <time dateTime={at} title={dateTime(at, i18n.language)}>
+      {task.started_at ? ago(Date.parse(at), now, i18n.language) : '–'}
+    </time>
+  );
 }
 function Duration({ task }: { task: Task }) {
   return <>{taskDuration(task, useNow()) ?? '–'}</>;
@@ -36,7 +50,9 @@ function LastUpdate({ task }: { task: Task }) {
   const { t, i18n } = useTranslation();
   const now = useNow();
   const at = ms(task.progress.last_update);
-  return at === null ? null : <span className="shrink-0">{t('tasks.row.updated', { ago: ago(at, now, i18n.language) })}</span>;
+  return at === null ? null : (
+    <span className="shrink-0">{t('tasks.row.updated', { ago: ago(at, now, i18n.language) })}</span>
+  );
 }
 
 export function SummaryLine({ task }: { task: Task }) {
@@ -44,17 +60,57 @@ export function SummaryLine({ task }: { task: Task }) {
   const { kind, text } = summary(task);
   const working = task.status === 'running' || task.status === 'resumed';
   const pieces: ReactNode[] = [];
-  if (kind === 'ask') pieces.push(<span key="a" className="flex min-w-0 items-center gap-1 text-violet"><CircleHelp size={12} className="shrink-0" aria-hidden /><span className="truncate">{text}</span></span>);
-  if (kind === 'tool') pieces.push(<span key="t" className="flex min-w-0 items-center gap-1"><Wrench size={12} className="shrink-0" aria-hidden /><span className="truncate font-mono text-[11px]">{text}</span></span>);
-  if (kind === 'queue') pieces.push(<span key="q">{text ? t('tasks.row.queue', { place: text }) : t('tasks.row.waiting')}</span>);
-  if (kind === 'error') pieces.push(<span key="e" className="truncate text-red">{text}</span>);
-  if (kind === 'result') pieces.push(<span key="r" className="truncate">{text}</span>);
-  if (kind === 'output') pieces.push(<span key="o">{t('tasks.row.lines', { count: Number(text), n: number(Number(text), i18n.language) })}</span>);
-  if (task.progress.tool_calls > 0) pieces.push(<span key="c" className="shrink-0">{t('tasks.row.toolCalls', { count: task.progress.tool_calls })}</span>);
+  if (kind === 'ask')
+    pieces.push(
+      <span key="a" className="flex min-w-0 items-center gap-1 text-violet">
+        <CircleHelp size={12} className="shrink-0" aria-hidden />
+        <span className="truncate">{text}</span>
+      </span>,
+    );
+  if (kind === 'tool')
+    pieces.push(
+      <span key="t" className="flex min-w-0 items-center gap-1">
+        <Wrench size={12} className="shrink-0" aria-hidden />
+        <span className="truncate font-mono text-[11px]">{text}</span>
+      </span>,
+    );
+  if (kind === 'queue')
+    pieces.push(<span key="q">{text ? t('tasks.row.queue', { place: text }) : t('tasks.row.waiting')}</span>);
+  if (kind === 'error')
+    pieces.push(
+      <span key="e" className="truncate text-red">
+        {text}
+      </span>,
+    );
+  if (kind === 'result')
+    pieces.push(
+      <span key="r" className="truncate">
+        {text}
+      </span>,
+    );
+  if (kind === 'output')
+    pieces.push(
+      <span key="o">{t('tasks.row.lines', { count: Number(text), n: number(Number(text), i18n.language) })}</span>,
+    );
+  if (task.progress.tool_calls > 0)
+    pieces.push(
+      <span key="c" className="shrink-0">
+        {t('tasks.row.toolCalls', { count: task.progress.tool_calls })}
+      </span>,
+    );
   if (working && kind !== 'ask') pieces.push(<LastUpdate key="u" task={task} />);
   return (
     <div className="flex min-w-0 items-center gap-1.5 text-xs text-muted">
-      {pieces.flatMap((piece, i) => (i === 0 ? [piece] : [<span key={`s${i}`} aria-hidden className="text-line-strong">·</span>, piece]))}
+      {pieces.flatMap((piece, i) =>
+        i === 0
+          ? [piece]
+          : [
+              <span key={`s${i}`} aria-hidden className="text-line-strong">
+                ·
+              </span>,
+              piece,
+            ],
+      )}
     </div>
   );
 }
@@ -63,19 +119,35 @@ function Marks({ task }: { task: Task }) {
   const { t } = useTranslation();
   return (
     <>
-      {task.kind === 'command' && <Terminal size={14} className="shrink-0 text-muted" aria-label={t('tasks.row.command')} />}
+      {task.kind === 'command' && (
+        <Terminal size={14} className="shrink-0 text-muted" aria-label={t('tasks.row.command')} />
+      )}
       {task.parent_session_id && (
-        <Link to="/tasks" search={{ parent: task.parent_session_id }} className="shrink-0 text-muted hover:text-text" aria-label={t('tasks.row.siblings')} title={t('tasks.row.siblings')}>
+        <Link
+          to="/tasks"
+          search={{ parent: task.parent_session_id }}
+          className="shrink-0 text-muted hover:text-text"
+          aria-label={t('tasks.row.siblings')}
+          title={t('tasks.row.siblings')}
+        >
           <CornerDownRight size={14} aria-hidden />
         </Link>
       )}
       {task.batch_id && (
-        <Link to="/tasks" search={{ batch: task.batch_id }} className="chip shrink-0 hover:text-text" aria-label={t('tasks.row.batch', { id: task.batch_id })} title={t('tasks.row.batch', { id: task.batch_id })}>
+        <Link
+          to="/tasks"
+          search={{ batch: task.batch_id }}
+          className="chip shrink-0 hover:text-text"
+          aria-label={t('tasks.row.batch', { id: task.batch_id })}
+          title={t('tasks.row.batch', { id: task.batch_id })}
+        >
           <Layers size={11} aria-hidden />
           {task.batch_id.slice(-4)}
         </Link>
       )}
-      {task.resume_count > 0 && <span className="chip shrink-0">{t('tasks.row.resumed', { count: task.resume_count })}</span>}
+      {task.resume_count > 0 && (
+        <span className="chip shrink-0">{t('tasks.row.resumed', { count: task.resume_count })}</span>
+      )}
       {task.is_forked && <span className="chip shrink-0">{t('tasks.row.forked')}</span>}
       {task.attempt > 1 && <span className="chip shrink-0">{t('tasks.row.attempt', { n: task.attempt })}</span>}
     </>
@@ -92,16 +164,31 @@ function Actions({ task, onAction }: Pick<RowProps, 'task' | 'onAction'>) {
         <MessageSquare size={16} aria-hidden />
       </Link>
       {can.cancel(task) && (
-        <button type="button" className={icon} {...label('tasks.actions.cancel')} onClick={() => onAction('cancel', task)}>
+        <button
+          type="button"
+          className={icon}
+          {...label('tasks.actions.cancel')}
+          onClick={() => onAction('cancel', task)}
+        >
           <Square size={15} aria-hidden />
         </button>
       )}
       {can.retry(task) && (
-        <button type="button" className={icon} {...label('tasks.actions.retry')} onClick={() => onAction('retry', task)}>
+        <button
+          type="button"
+          className={icon}
+          {...label('tasks.actions.retry')}
+          onClick={() => onAction('retry', task)}
+        >
           <RotateCcw size={15} aria-hidden />
         </button>
       )}
-      <button type="button" className={`${icon} hover:text-red`} {...label('tasks.actions.delete')} onClick={() => onAction('delete', task)}>
+      <button
+        type="button"
+        className={`${icon} hover:text-red`}
+        {...label('tasks.actions.delete')}
+        onClick={() => onAction('delete', task)}
+      >
         <Trash2 size={15} aria-hidden />
       </button>
     </div>
@@ -126,40 +213,79 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
   const { task, index, selected, focused, phone } = props;
   const tone = `border-b border-line ${selected ? 'bg-accent-soft' : focused ? 'bg-hover' : 'hover:bg-panel'} ${focused ? 'shadow-[inset_3px_0_0_var(--accent)]' : ''}`;
   const title = (
-    <Link to="/chat" search={{ taskId: task.id }} className="min-w-0 truncate font-medium hover:underline" title={task.title}>
+    <Link
+      to="/chat"
+      search={{ taskId: task.id }}
+      className="min-w-0 truncate font-medium hover:underline"
+      title={task.title}
+    >
       {task.title}
     </Link>
   );
   if (phone) {
     return (
-      <div role="row" aria-rowindex={index + 2} data-task={task.id} className={`flex h-full flex-col justify-center gap-1.5 px-4 ${tone}`}>
+      <div
+        role="row"
+        aria-rowindex={index + 2}
+        data-task={task.id}
+        className={`flex h-full flex-col justify-center gap-1.5 px-4 ${tone}`}
+      >
         <div role="cell" className="flex min-w-0 items-center gap-2">
           <Select {...props} />
           {title}
-          <span className="ml-auto"><StatusBadge task={task} /></span>
+          <span className="ml-auto">
+            <StatusBadge task={task} />
+          </span>
         </div>
         <div role="cell" className="flex min-w-0 items-center gap-2 text-xs text-muted">
           <span className="shrink-0">{task.agent}</span>
-          <span className="tabular-nums"><Duration task={task} /></span>
-          <span className="min-w-0 flex-1"><SummaryLine task={task} /></span>
+          <span className="tabular-nums">
+            <Duration task={task} />
+          </span>
+          <span className="min-w-0 flex-1">
+            <SummaryLine task={task} />
+          </span>
           <Actions {...props} />
         </div>
       </div>
     );
   }
   return (
-    <div role="row" aria-rowindex={index + 2} aria-selected={selected} data-task={task.id} className={`${columns} h-full ${tone}`}>
-      <div role="cell" className="grid place-items-center"><Select {...props} /></div>
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={selected}
+      data-task={task.id}
+      className={`${columns} h-full ${tone}`}
+    >
+      <div role="cell" className="grid place-items-center">
+        <Select {...props} />
+      </div>
       <div role="cell" className="min-w-0 pr-4">
-        <div className="flex min-w-0 items-center gap-2">{title}<Marks task={task} /></div>
+        <div className="flex min-w-0 items-center gap-2">
+          {title}
+          <Marks task={task} />
+        </div>
         <SummaryLine task={task} />
       </div>
-      <div role="cell" className="truncate pr-3">{task.agent}</div>
-      <div role="cell"><StatusBadge task={task} /></div>
-      <div role="cell" className="truncate pr-3 text-muted">{task.model ?? '–'}</div>
-      <div role="cell" className="truncate pr-3 text-muted"><Started task={task} /></div>
-      <div role="cell" className="pr-3 tabular-nums"><Duration task={task} /></div>
-      <div role="cell"><Actions {...props} /></div>
+      <div role="cell" className="truncate pr-3">
+        {task.agent}
+      </div>
+      <div role="cell">
+        <StatusBadge task={task} />
+      </div>
+      <div role="cell" className="truncate pr-3 text-muted">
+        {task.model ?? '–'}
+      </div>
+      <div role="cell" className="truncate pr-3 text-muted">
+        <Started task={task} />
+      </div>
+      <div role="cell" className="pr-3 tabular-nums">
+        <Duration task={task} />
+      </div>
+      <div role="cell">
+        <Actions {...props} />
+      </div>
     </div>
   );
 });

@@ -77,7 +77,8 @@ export function TasksPage() {
   }, [query]);
   useEffect(() => () => listMayMove.set(true), []);
 
-  const setSearch = (change: Partial<TaskSearch>) => void navigate({ to: '/tasks', search: (old) => ({ ...old, ...change }), replace: 'q' in change });
+  const setSearch = (change: Partial<TaskSearch>) =>
+    void navigate({ to: '/tasks', search: (old) => ({ ...old, ...change }), replace: 'q' in change });
   const toTop = () => {
     arrivals.set(0);
     scroller.current?.scrollTo({ top: 0 });
@@ -85,7 +86,8 @@ export function TasksPage() {
   };
 
   const onSelect = useCallback(
-    (index: number, withRange: boolean) => setSelection((old) => toggle(old, index, withRange, (i) => latestRow.current(i)?.id)),
+    (index: number, withRange: boolean) =>
+      setSelection((old) => toggle(old, index, withRange, (i) => latestRow.current(i)?.id)),
     [latestRow],
   );
   const onAction = useCallback(
@@ -107,7 +109,10 @@ export function TasksPage() {
     if (total === 0) return;
     setFocus(next);
     virtual.scrollToIndex(next);
-    if (extend) setSelection((old) => toggle({ ...old, anchor: old.anchor ?? Math.max(0, focus) }, next, true, (i) => rowAt(i)?.id));
+    if (extend)
+      setSelection((old) =>
+        toggle({ ...old, anchor: old.anchor ?? Math.max(0, focus) }, next, true, (i) => rowAt(i)?.id),
+      );
   };
   useKeys({
     '/': () => searchBox.current?.focus(),
@@ -141,7 +146,13 @@ export function TasksPage() {
           {t('tasks.newTask')}
         </Link>
       </header>
-      <Toolbar search={search} setSearch={setSearch} counts={list.head.data?.counts} asking={asking.length} searchBox={searchBox} />
+      <Toolbar
+        search={search}
+        setSearch={setSearch}
+        counts={list.head.data?.counts}
+        asking={asking.length}
+        searchBox={searchBox}
+      />
       {search.batch && <BatchHeader id={search.batch} onQuestion={setQuestion} />}
       {!isEmpty(selection) && (
         <BulkBar
@@ -149,16 +160,34 @@ export function TasksPage() {
           total={total}
           query={query}
           search={search}
-          tasks={Array.from({ length: range[1] - range[0] + 1 }, (_, i) => rowAt(range[0] + i)).filter((task) => task !== undefined)}
+          tasks={Array.from({ length: range[1] - range[0] + 1 }, (_, i) => rowAt(range[0] + i)).filter(
+            (task) => task !== undefined,
+          )}
           onAll={() => setSelection({ ids: new Set(), all: true, anchor: null })}
           onClear={() => setSelection(nothing)}
           onQuestion={setQuestion}
         />
       )}
       <div className="relative flex min-h-0 flex-1 flex-col border-t border-line">
-        <div ref={scroller} tabIndex={0} role="region" aria-label={t('tasks.listLabel')} data-testid="task-list" className="min-h-0 flex-1 overflow-auto outline-none focus-visible:shadow-[inset_0_0_0_2px_var(--accent)]">
-          <div role="table" aria-label={t('tasks.title')} aria-rowcount={total + 1} className="min-w-full md:min-w-[62rem]">
-            <div role="row" aria-rowindex={1} className={`${columns} sticky top-0 z-10 h-9 border-b border-line bg-panel text-xs font-medium text-muted max-md:hidden`}>
+        <div
+          ref={scroller}
+          tabIndex={0}
+          role="region"
+          aria-label={t('tasks.listLabel')}
+          data-testid="task-list"
+          className="min-h-0 flex-1 overflow-auto outline-none focus-visible:shadow-[inset_0_0_0_2px_var(--accent)]"
+        >
+          <div
+            role="table"
+            aria-label={t('tasks.title')}
+            aria-rowcount={total + 1}
+            className="min-w-full md:min-w-[62rem]"
+          >
+            <div
+              role="row"
+              aria-rowindex={1}
+              className={`${columns} sticky top-0 z-10 h-9 border-b border-line bg-panel text-xs font-medium text-muted max-md:hidden`}
+            >
               <div role="columnheader">
                 <span className="sr-only">{t('tasks.columns.select')}</span>
               </div>
@@ -173,9 +202,22 @@ export function TasksPage() {
                 {virtual.getVirtualItems().map((item) => {
                   const task = rowAt(item.index);
                   return (
-                    <div key={item.key} role="presentation" className="absolute inset-x-0 top-0" style={{ height: item.size, transform: `translateY(${item.start}px)` }}>
+                    <div
+                      key={item.key}
+                      role="presentation"
+                      className="absolute inset-x-0 top-0"
+                      style={{ height: item.size, transform: `translateY(${item.start}px)` }}
+                    >
                       {task ? (
-                        <TaskRow task={task} index={item.index} phone={phone} focused={item.index === focus} selected={selection.all || selection.ids.has(task.id)} onSelect={onSelect} onAction={onAction} />
+                        <TaskRow
+                          task={task}
+                          index={item.index}
+                          phone={phone}
+                          focused={item.index === focus}
+                          selected={selection.all || selection.ids.has(task.id)}
+                          onSelect={onSelect}
+                          onAction={onAction}
+                        />
                       ) : (
                         <SkeletonRow phone={phone} />
                       )}
@@ -185,8 +227,16 @@ export function TasksPage() {
               </div>
             )}
           </div>
-          {loading && Array.from({ length: 8 }, (_, i) => <div key={i} className="h-14"><SkeletonRow phone={phone} /></div>)}
-          {!loading && !failed && total === 0 && (filtered ? <NoneMatch onClear={() => void navigate({ to: '/tasks', search: {} })} /> : <NoneYet />)}
+          {loading &&
+            Array.from({ length: 8 }, (_, i) => (
+              <div key={i} className="h-14">
+                <SkeletonRow phone={phone} />
+              </div>
+            ))}
+          {!loading &&
+            !failed &&
+            total === 0 &&
+            (filtered ? <NoneMatch onClear={() => void navigate({ to: '/tasks', search: {} })} /> : <NoneYet />)}
           {failed && (
             <Empty icon={ServerOff} title={t('errors.list')}>
               <p>{failed instanceof ApiError && failed.status > 0 ? failed.message : t('errors.unreachable')}</p>
@@ -197,7 +247,11 @@ export function TasksPage() {
           )}
         </div>
         {fresh > 0 && (
-          <button type="button" onClick={toTop} className="btn btn-primary absolute top-12 left-1/2 z-20 -translate-x-1/2 rounded-full shadow-[var(--shadow)]">
+          <button
+            type="button"
+            onClick={toTop}
+            className="btn btn-primary absolute top-12 left-1/2 z-20 -translate-x-1/2 rounded-full shadow-[var(--shadow)]"
+          >
             <ArrowUp size={14} aria-hidden />
             {t('tasks.arrivals', { count: fresh })}
           </button>

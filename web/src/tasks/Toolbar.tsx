@@ -41,7 +41,6 @@ export function Toolbar({ search, setSearch, counts, asking, searchBox }: Props)
     const later = setTimeout(() => setSearch({ q: text || undefined }), 120);
     return () => clearTimeout(later);
     // Only what is typed starts the clock.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [text]);
   const select = 'field w-auto max-w-40 pr-2 text-muted';
   return (
@@ -63,19 +62,60 @@ export function Toolbar({ search, setSearch, counts, asking, searchBox }: Props)
             aria-label={t('tasks.search')}
             className="field pl-9 [&::-webkit-search-cancel-button]:hidden"
           />
-          {text === '' && <kbd className="pointer-events-none absolute top-2 right-2 rounded border border-line-strong px-1.5 font-mono text-xs leading-5 text-muted max-md:hidden" aria-hidden>/</kbd>}
+          {text === '' && (
+            <kbd
+              className="pointer-events-none absolute top-2 right-2 rounded border border-line-strong px-1.5 font-mono text-xs leading-5 text-muted max-md:hidden"
+              aria-hidden
+            >
+              /
+            </kbd>
+          )}
         </div>
-        <select className={select} aria-label={t('tasks.columns.agent')} value={search.agent ?? ''} onChange={(event) => setSearch({ agent: event.target.value || undefined })}>
+        <select
+          className={select}
+          aria-label={t('tasks.columns.agent')}
+          value={search.agent ?? ''}
+          onChange={(event) => setSearch({ agent: event.target.value || undefined })}
+        >
           <option value="">{t('tasks.anyAgent')}</option>
-          {agents.map((agent) => <option key={agent.id} value={agent.id}>{agent.name}</option>)}
+          {agents.map((agent) => (
+            <option key={agent.id} value={agent.id}>
+              {agent.name}
+            </option>
+          ))}
         </select>
-        <select className={select} aria-label={t('tasks.sort.label')} value={search.sort ?? 'newest'} onChange={(event) => setSearch({ sort: event.target.value === 'newest' ? undefined : (event.target.value as Sort) })}>
-          {sorts.map((sort) => <option key={sort} value={sort}>{t(`tasks.sort.${sort}`)}</option>)}
+        <select
+          className={select}
+          aria-label={t('tasks.sort.label')}
+          value={search.sort ?? 'newest'}
+          onChange={(event) =>
+            setSearch({ sort: event.target.value === 'newest' ? undefined : (event.target.value as Sort) })
+          }
+        >
+          {sorts.map((sort) => (
+            <option key={sort} value={sort}>
+              {t(`tasks.sort.${sort}`)}
+            </option>
+          ))}
         </select>
-        {search.batch && <Pill label={t('tasks.batchIs', { id: shortId(search.batch) })} onRemove={() => setSearch({ batch: undefined })} />}
-        {search.parent && <Pill label={t('tasks.parentIs', { id: shortId(search.parent) })} onRemove={() => setSearch({ parent: undefined })} />}
+        {search.batch && (
+          <Pill
+            label={t('tasks.batchIs', { id: shortId(search.batch) })}
+            onRemove={() => setSearch({ batch: undefined })}
+          />
+        )}
+        {search.parent && (
+          <Pill
+            label={t('tasks.parentIs', { id: shortId(search.parent) })}
+            onRemove={() => setSearch({ parent: undefined })}
+          />
+        )}
       </div>
-      <div className="-mx-4 flex gap-1.5 overflow-x-auto px-4 md:mx-0 md:px-0" role="group" aria-label={t('tasks.filter.label')}>
+      <div
+        className="-mx-4 flex gap-1.5 overflow-x-auto px-4 md:mx-0 md:px-0"
+        role="group"
+        aria-label={t('tasks.filter.label')}
+      >
         {[undefined, ...filters].map((filter) => {
           const count = countOf(filter, counts, asking);
           const on = search.status === filter;
@@ -88,7 +128,11 @@ export function Toolbar({ search, setSearch, counts, asking, searchBox }: Props)
               data-filter={filter ?? 'all'}
               onClick={() => setSearch({ status: filter })}
               className={`flex h-8 shrink-0 items-center gap-1.5 rounded-full border px-3 text-[13px] font-medium whitespace-nowrap ${
-                on ? 'border-transparent bg-text text-bg' : urgent ? 'border-transparent bg-violet-soft text-violet' : 'border-line-strong text-muted hover:bg-hover hover:text-text'
+                on
+                  ? 'border-transparent bg-text text-bg'
+                  : urgent
+                    ? 'border-transparent bg-violet-soft text-violet'
+                    : 'border-line-strong text-muted hover:bg-hover hover:text-text'
               }`}
             >
               {t(filter ? names[filter] : 'tasks.filter.all')}
@@ -106,7 +150,12 @@ function Pill({ label, onRemove }: { label: string; onRemove: () => void }) {
   return (
     <span className="flex h-9 items-center gap-1 rounded-lg bg-accent-soft pr-1 pl-3 text-accent-text">
       {label}
-      <button type="button" className="grid size-6 place-items-center rounded hover:bg-hover" onClick={onRemove} aria-label={`${t('tasks.clearFilters')}: ${label}`}>
+      <button
+        type="button"
+        className="grid size-6 place-items-center rounded hover:bg-hover"
+        onClick={onRemove}
+        aria-label={`${t('tasks.clearFilters')}: ${label}`}
+      >
         <X size={14} aria-hidden />
       </button>
     </span>

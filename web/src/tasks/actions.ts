@@ -12,7 +12,11 @@ export const deleteTask = (id: string) => call(api.DELETE('/api/tasks/{id}', { p
 export const retryTask = (id: string, message?: string) =>
   call(api.POST('/api/tasks/{id}/retry', { params: { path: { id } }, ...(message ? { body: { message } } : {}) }));
 
-const one: Record<Action, (id: string) => Promise<unknown>> = { cancel: cancelTask, delete: deleteTask, retry: retryTask };
+const one: Record<Action, (id: string) => Promise<unknown>> = {
+  cancel: cancelTask,
+  delete: deleteTask,
+  retry: retryTask,
+};
 
 export const can: Record<Action, (task: Pick<Task, 'status'>) => boolean> = {
   cancel: (task) => atWork(task.status),
@@ -44,7 +48,9 @@ export async function matching(query: TaskQuery): Promise<Task[]> {
   const found: Task[] = [];
   let cursor: string | undefined;
   do {
-    const page = await call(api.GET('/api/tasks', { params: { query: { ...query, limit: 500, ...(cursor ? { cursor } : {}) } } }));
+    const page = await call(
+      api.GET('/api/tasks', { params: { query: { ...query, limit: 500, ...(cursor ? { cursor } : {}) } } }),
+    );
     found.push(...page.tasks);
     cursor = page.next_cursor ?? undefined;
   } while (cursor);

@@ -8,7 +8,12 @@ export interface Selection {
 export const nothing: Selection = { ids: new Set(), all: false, anchor: null };
 
 // A click on row `index`; with Shift everything from the anchor to it, as the anchor is.
-export function toggle(selection: Selection, index: number, range: boolean, idAt: (index: number) => string | undefined): Selection {
+export function toggle(
+  selection: Selection,
+  index: number,
+  range: boolean,
+  idAt: (index: number) => string | undefined,
+): Selection {
   const ids = new Set(selection.ids);
   const id = idAt(index);
   if (!id) return selection;

@@ -7,8 +7,8 @@ export interface Summary {
 }
 
 // What a terminal would obey has no place in a line of a list.
-// eslint-disable-next-line no-control-regex
-const escapes = /\u001b(?:\[[0-9;?]*[A-Za-z]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|.)|[\u0000-\u0008\u000b-\u001f\u007f]/g;
+const escapes =
+  /\u001b(?:\[[0-9;?]*[A-Za-z]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|.)|[\u0000-\u0008\u000b-\u001f\u007f]/g;
 const lines = (text: string): string[] => text.replace(escapes, '').trim().split('\n');
 const firstLine = (text: string): string => lines(text)[0]?.slice(0, 240) ?? '';
 const lastLine = (text: string): string => lines(text).at(-1)?.slice(0, 240) ?? '';

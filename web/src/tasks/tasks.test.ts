@@ -8,7 +8,20 @@ import { summary } from './summary';
 import { pagesFor } from './useTaskList';
 
 const task = (id: string, more: Partial<Task> = {}): Task =>
-  ({ id, status: 'running', kind: 'agent', title: id, waiting_for: null, stopping: false, progress: { recent_tools: [], tool_calls: 0, output_lines: 0 }, result: null, error: null, prompt: 'p', queue_position: null, ...more }) as Task;
+  ({
+    id,
+    status: 'running',
+    kind: 'agent',
+    title: id,
+    waiting_for: null,
+    stopping: false,
+    progress: { recent_tools: [], tool_calls: 0, output_lines: 0 },
+    result: null,
+    error: null,
+    prompt: 'p',
+    queue_position: null,
+    ...more,
+  }) as Task;
 
 describe('pagesFor', () => {
   it('names only the pages on the screen, wherever that is', () => {
@@ -22,12 +35,22 @@ describe('pagesFor', () => {
 
 describe('the address', () => {
   it('takes what it knows and drops the rest', () => {
-    expect(taskSearch({ q: 'x', status: 'failed', sort: 'oldest', evil: '1', kind: 'nope' })).toEqual({ q: 'x', status: 'failed', sort: 'oldest' });
+    expect(taskSearch({ q: 'x', status: 'failed', sort: 'oldest', evil: '1', kind: 'nope' })).toEqual({
+      q: 'x',
+      status: 'failed',
+      sort: 'oldest',
+    });
     expect(taskSearch({ status: '<script>', q: '  ' })).toEqual({});
     expect(chatSearch({ taskId: 'task_1', tab: 'log', agentId: 5 })).toEqual({ taskId: 'task_1', tab: 'log' });
   });
   it('becomes the API own words', () => {
-    expect(taskQuery({ status: 'running', q: 'a', agent: 'demo', batch: 'b', parent: 's' })).toEqual({ status: 'running,resumed', q: 'a', agent_id: 'demo', batch_id: 'b', parent_session_id: 's' });
+    expect(taskQuery({ status: 'running', q: 'a', agent: 'demo', batch: 'b', parent: 's' })).toEqual({
+      status: 'running,resumed',
+      q: 'a',
+      agent_id: 'demo',
+      batch_id: 'b',
+      parent_session_id: 's',
+    });
   });
 });
 
@@ -47,7 +70,15 @@ describe('selection', () => {
 });
 
 describe('events', () => {
-  const brief = (id: string, status: string) => ({ task_id: id, type: 'task.status', seq: 1, pos: 1, at: '', data: { task: { id, status } } }) as unknown as TaskEvent;
+  const brief = (id: string, status: string) =>
+    ({
+      task_id: id,
+      type: 'task.status',
+      seq: 1,
+      pos: 1,
+      at: '',
+      data: { task: { id, status } },
+    }) as unknown as TaskEvent;
   it('change rows in place and leave the others as they are', () => {
     const list: TaskList = { tasks: [task('a'), task('b')], next_cursor: null };
     const patched = patchList(list, changesOf([brief('b', 'completed')]));
@@ -60,10 +91,16 @@ describe('events', () => {
 describe('summary', () => {
   it('says what matters most now', () => {
     expect(summary(task('a', { waiting_for: { kind: 'answer', text: 'Which?\nmore' } })).text).toBe('Which?');
-    expect(summary(task('a', { progress: { ...task('a').progress, recent_tools: [{ name: 'run', summary: 'make', at: null }] } }))).toEqual({ kind: 'tool', text: 'make' });
+    expect(
+      summary(
+        task('a', { progress: { ...task('a').progress, recent_tools: [{ name: 'run', summary: 'make', at: null }] } }),
+      ),
+    ).toEqual({ kind: 'tool', text: 'make' });
     expect(summary(task('a', { status: 'pending', queue_position: 3 }))).toEqual({ kind: 'queue', text: '3' });
     expect(summary(task('a', { status: 'failed', error: { code: 'x', message: 'No.' } })).kind).toBe('error');
     expect(summary(task('a', { status: 'completed', result: '**Done** it\nall' })).text).toBe('Done it');
-    expect(summary(task('a', { kind: 'command', status: 'completed', result: 'a\n\u001b[32mok\u001b[0m\n' })).text).toBe('ok');
+    expect(
+      summary(task('a', { kind: 'command', status: 'completed', result: 'a\n\u001b[32mok\u001b[0m\n' })).text,
+    ).toBe('ok');
   });
 });

@@ -19,7 +19,9 @@ export function useTaskList(query: TaskQuery, first: number, last: number) {
   const head = useQuery({
     queryKey: ['tasks', query, 'head'],
     queryFn: ({ signal }) =>
-      call(api.GET('/api/tasks', { params: { query: { ...query, limit: pageSize, total: true, counts: true } }, signal })),
+      call(
+        api.GET('/api/tasks', { params: { query: { ...query, limit: pageSize, total: true, counts: true } }, signal }),
+      ),
     placeholderData: keepPreviousData,
   });
   const total = head.data?.total ?? 0;
@@ -28,7 +30,9 @@ export function useTaskList(query: TaskQuery, first: number, last: number) {
     queries: wanted.map((page) => ({
       queryKey: ['tasks', query, page],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
-        call(api.GET('/api/tasks', { params: { query: { ...query, limit: pageSize, offset: page * pageSize } }, signal })),
+        call(
+          api.GET('/api/tasks', { params: { query: { ...query, limit: pageSize, offset: page * pageSize } }, signal }),
+        ),
       gcTime: 30_000,
     })),
   });

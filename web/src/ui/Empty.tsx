@@ -2,7 +2,17 @@ import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 
 // `page`: there is nothing else on the page, and this is its heading.
-export function Empty({ icon: Icon, title, page = false, children }: { icon: LucideIcon; title: string; page?: boolean; children?: ReactNode }) {
+export function Empty({
+  icon: Icon,
+  title,
+  page = false,
+  children,
+}: {
+  icon: LucideIcon;
+  title: string;
+  page?: boolean;
+  children?: ReactNode;
+}) {
   const Title = page ? 'h1' : 'p';
   return (
     <div className="flex h-full flex-col items-center justify-center px-6 py-16 text-center">

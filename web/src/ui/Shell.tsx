@@ -28,7 +28,10 @@ export function Shell() {
   });
   return (
     <div className="flex h-dvh max-md:flex-col">
-      <a href="#main" className="sr-only z-50 focus:not-sr-only focus:absolute focus:m-2 focus:rounded-lg focus:bg-accent focus:px-3 focus:py-2 focus:text-on-accent">
+      <a
+        href="#main"
+        className="sr-only z-50 focus:not-sr-only focus:absolute focus:m-2 focus:rounded-lg focus:bg-accent focus:px-3 focus:py-2 focus:text-on-accent"
+      >
         {t('common.skip')}
       </a>
       <Sidebar />

@@ -28,7 +28,10 @@ export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
             <dt>{t(`shortcuts.${name}`)}</dt>
             <dd className="flex justify-end gap-1">
               {keys.map((key) => (
-                <kbd key={key} className="grid h-6 min-w-6 place-items-center rounded-md border border-line-strong bg-panel px-1.5 font-mono text-xs">
+                <kbd
+                  key={key}
+                  className="grid h-6 min-w-6 place-items-center rounded-md border border-line-strong bg-panel px-1.5 font-mono text-xs"
+                >
                   {key}
                 </kbd>
               ))}

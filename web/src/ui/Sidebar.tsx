@@ -1,5 +1,16 @@
 import { Link, useRouterState } from '@tanstack/react-router';
-import { Bot, Languages, ListTodo, MessageSquare, Moon, Plug, PlugZap, Settings, Sun, type LucideIcon } from 'lucide-react';
+import {
+  Bot,
+  Languages,
+  ListTodo,
+  MessageSquare,
+  Moon,
+  Plug,
+  PlugZap,
+  Settings,
+  Sun,
+  type LucideIcon,
+} from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 
 import { setLanguage } from '../i18n/i18n';
@@ -21,7 +32,10 @@ function RunningBadge() {
   const running = useStore(counts)?.running ?? 0;
   if (running === 0) return null;
   return (
-    <span data-testid="running-badge" className="ml-auto grid h-5 min-w-5 place-items-center rounded-full bg-accent px-1.5 text-[11px] font-semibold text-on-accent tabular-nums">
+    <span
+      data-testid="running-badge"
+      className="ml-auto grid h-5 min-w-5 place-items-center rounded-full bg-accent px-1.5 text-[11px] font-semibold text-on-accent tabular-nums"
+    >
       <span aria-hidden>{running > 999 ? '999+' : running}</span>
       <span className="sr-only">{t('nav.running', { count: running })}</span>
     </span>
@@ -34,7 +48,11 @@ export function ConnectionState() {
   const state = useStore(connection);
   if (state.state === 'live') {
     return (
-      <span className="flex items-center gap-2 px-3 py-1.5 text-xs text-muted" data-testid="connection" data-state="live">
+      <span
+        className="flex items-center gap-2 px-3 py-1.5 text-xs text-muted"
+        data-testid="connection"
+        data-state="live"
+      >
         <span className="size-2 rounded-full bg-green" aria-hidden />
         {t('connection.live')}
       </span>
@@ -43,14 +61,24 @@ export function ConnectionState() {
   if (state.state === 'broken') {
     const seconds = Math.max(0, Math.ceil((state.retryAt - now) / 1000));
     return (
-      <button type="button" onClick={retryNow} data-testid="connection" data-state="broken" className="flex w-full items-center gap-2 rounded-lg bg-red-soft px-3 py-1.5 text-left text-xs text-red">
+      <button
+        type="button"
+        onClick={retryNow}
+        data-testid="connection"
+        data-state="broken"
+        className="flex w-full items-center gap-2 rounded-lg bg-red-soft px-3 py-1.5 text-left text-xs text-red"
+      >
         <Plug size={14} className="shrink-0" aria-hidden />
         <span>{seconds > 0 ? t('connection.broken', { seconds }) : t('connection.connecting')}</span>
       </button>
     );
   }
   return (
-    <span className="flex items-center gap-2 px-3 py-1.5 text-xs text-muted" data-testid="connection" data-state={state.state}>
+    <span
+      className="flex items-center gap-2 px-3 py-1.5 text-xs text-muted"
+      data-testid="connection"
+      data-state={state.state}
+    >
       <PlugZap size={14} aria-hidden />
       {t('connection.connecting')}
     </span>
@@ -69,7 +97,10 @@ export function Sidebar() {
         <img src="/favicon.svg" alt="" width={24} height={24} />
         <span className="text-[17px] font-semibold tracking-tight">errand</span>
       </div>
-      <nav aria-label={t('nav.label')} className="flex gap-0.5 px-3 max-md:justify-around max-md:px-1 max-md:pb-[env(safe-area-inset-bottom)] md:flex-col">
+      <nav
+        aria-label={t('nav.label')}
+        className="flex gap-0.5 px-3 max-md:justify-around max-md:px-1 max-md:pb-[env(safe-area-inset-bottom)] md:flex-col"
+      >
         {items.map(({ to, key, icon: Icon }) => {
           const active = path.startsWith(to);
           return (
@@ -95,11 +126,24 @@ export function Sidebar() {
       <div className="mt-auto flex flex-col gap-1 p-3 max-md:hidden">
         <ConnectionState />
         <div className="flex gap-1">
-          <button type="button" className="btn btn-ghost flex-1 justify-start" onClick={() => void setLanguage(zh ? 'en' : 'zh')} lang={zh ? 'en' : 'zh'} data-testid="language">
+          <button
+            type="button"
+            className="btn btn-ghost flex-1 justify-start"
+            onClick={() => void setLanguage(zh ? 'en' : 'zh')}
+            lang={zh ? 'en' : 'zh'}
+            data-testid="language"
+          >
             <Languages size={16} aria-hidden />
             {zh ? 'English' : '中文'}
           </button>
-          <button type="button" className="btn btn-ghost btn-icon" aria-label={dark ? t('theme.toLight') : t('theme.toDark')} title={dark ? t('theme.toLight') : t('theme.toDark')} onClick={() => theme.set(dark ? 'light' : 'dark')} data-testid="theme">
+          <button
+            type="button"
+            className="btn btn-ghost btn-icon"
+            aria-label={dark ? t('theme.toLight') : t('theme.toDark')}
+            title={dark ? t('theme.toLight') : t('theme.toDark')}
+            onClick={() => theme.set(dark ? 'light' : 'dark')}
+            data-testid="theme"
+          >
             {dark ? <Sun size={16} aria-hidden /> : <Moon size={16} aria-hidden />}
           </button>
         </div>

@@ -16,7 +16,11 @@ const busy = <LoaderCircle {...size} className="spin" />;
 const shown: Record<Status, Shown> = {
   pending: { key: 'tasks.status.pending', tone: 'bg-amber-soft text-amber', icon: <Clock {...size} /> },
   running: { key: 'tasks.status.running', tone: 'bg-blue-soft text-blue', icon: busy },
-  resumed: { key: 'tasks.status.resumed', tone: 'bg-blue-soft text-blue', icon: <RotateCw {...size} className="spin" /> },
+  resumed: {
+    key: 'tasks.status.resumed',
+    tone: 'bg-blue-soft text-blue',
+    icon: <RotateCw {...size} className="spin" />,
+  },
   completed: { key: 'tasks.status.completed', tone: 'bg-green-soft text-green', icon: <Check {...size} /> },
   failed: { key: 'tasks.status.failed', tone: 'bg-red-soft text-red', icon: <X {...size} /> },
   cancelled: { key: 'tasks.status.cancelled', tone: 'bg-grey-soft text-grey', icon: <Ban {...size} /> },
@@ -40,7 +44,10 @@ export function StatusBadge({ task }: { task: { status: Status; stopping: boolea
   const { t } = useTranslation();
   const { key, tone, icon } = shownState(task);
   return (
-    <span data-shows={key.split('.').pop()} className={`inline-flex h-6 items-center gap-1.5 rounded-full px-2.5 text-xs font-medium whitespace-nowrap ${tone}`}>
+    <span
+      data-shows={key.split('.').pop()}
+      className={`inline-flex h-6 items-center gap-1.5 rounded-full px-2.5 text-xs font-medium whitespace-nowrap ${tone}`}
+    >
       {icon}
       {t(key)}
     </span>

@@ -27,7 +27,14 @@ export const announce = (text: string): void => announcement.set(text);
 // The server's own sentence, which says what to do.
 export function toastError(error: unknown, unreachable: string): void {
   if (error instanceof DOMException && error.name === 'AbortError') return;
-  toast('bad', error instanceof ApiError && error.status === 0 ? unreachable : error instanceof Error ? error.message : String(error));
+  toast(
+    'bad',
+    error instanceof ApiError && error.status === 0
+      ? unreachable
+      : error instanceof Error
+        ? error.message
+        : String(error),
+  );
 }
 
 const icons = { ok: CircleCheck, bad: CircleAlert, info: Info };
@@ -42,14 +49,27 @@ export function Toaster() {
       <div role="status" aria-live="polite" className="sr-only">
         {said}
       </div>
-      <div className="pointer-events-none fixed right-4 bottom-4 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2" role="region" aria-label={t('common.messages')}>
+      <div
+        className="pointer-events-none fixed right-4 bottom-4 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
+        role="region"
+        aria-label={t('common.messages')}
+      >
         {shown.map(({ id, tone, text }) => {
           const Icon = icons[tone];
           return (
-            <div key={id} role={tone === 'bad' ? 'alert' : 'status'} className="card pointer-events-auto flex items-start gap-2.5 p-3 shadow-[var(--shadow)]">
+            <div
+              key={id}
+              role={tone === 'bad' ? 'alert' : 'status'}
+              className="card pointer-events-auto flex items-start gap-2.5 p-3 shadow-[var(--shadow)]"
+            >
               <Icon size={18} className={`mt-px shrink-0 ${tones[tone]}`} aria-hidden />
               <p className="min-w-0 flex-1 break-words">{text}</p>
-              <button type="button" className="-m-1 rounded p-1 text-muted hover:text-text" aria-label={t('common.close')} onClick={() => dismiss(id)}>
+              <button
+                type="button"
+                className="-m-1 rounded p-1 text-muted hover:text-text"
+                aria-label={t('common.close')}
+                onClick={() => dismiss(id)}
+              >
                 <X size={14} aria-hidden />
               </button>
             </div>
