@@ -41,6 +41,7 @@ find_library(MAGIC_STATIC libmagic.a REQUIRED)
 find_library(ZLIB_STATIC libz.a REQUIRED)
 find_library(BZ2_STATIC libbz2.a REQUIRED)
 find_library(LZMA_STATIC liblzma.a REQUIRED)
+find_library(RE2_STATIC libre2.a REQUIRED)
 find_package(GTest REQUIRED)
 
 # errand_library(NAME SOURCES ... NEEDS ...): one folder of src/.

@@ -291,6 +291,9 @@ Result<Launch> parse_launch(std::string_view body) {
   fields.flag("authorize_over_limit", launch.authorize_over_limit);
   fields.flag("allow_interactive", launch.allow_interactive);
   fields.texts("notify_on", launch.notify_on, 100, {.bytes_max = 1024});
+  if (launch.kind == TaskKind::agent && !launch.notify_on.empty()) {
+    fields.refuse("notify_on", "is for command tasks: it watches the lines that a command prints");
+  }
   if (const Status status = fields.done(); !status) return std::unexpected(status.error());
   return launch;
 }

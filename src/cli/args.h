@@ -40,6 +40,8 @@ struct LaunchArgs {
   std::string parent;               // A session's id.
   std::string on_hang;
   std::optional<int> max_restarts;
+  std::vector<std::string> notify_on;
+  std::optional<Millis> progress_every;
   Stay stay = Stay::no;
 };
 

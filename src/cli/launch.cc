@@ -75,6 +75,15 @@ Status write_launch(Context& context, JsonOut& out, const LaunchArgs& args) {
   if (Status written = write_pairs(out, "labels", args.labels, "--label"); !written) return written;
   write_text(out, "parent_session_id", args.parent);
   write_text(out, "on_hang", args.on_hang);
+  if (!args.notify_on.empty()) {
+    out.key("notify_on").array();
+    for (const std::string& pattern : args.notify_on) {
+      if (!is_utf8(pattern)) return fail(Code::invalid_argument, "A pattern of --notify-on is not UTF-8.");
+      out.value(pattern);
+    }
+    out.end();
+  }
+  write_seconds(out, "progress_every_s", args.progress_every);
   if (args.max_restarts) out.field("max_restarts", *args.max_restarts);
   return {};
 }

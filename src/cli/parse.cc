@@ -96,6 +96,11 @@ void launch(CLI::App& app, LaunchArgs& args) {
       ->check(CLI::IsMember({"fail", "restart"}));
   app.add_option("--max-restarts", args.max_restarts, "With --on-hang restart: how often it is begun again")
       ->check(CLI::Range(1, 100));
+  app.add_option("--notify-on", args.notify_on,
+                 "Tell --parent of a line of a command's output with this text (or /expression/); repeatable")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  duration(app, "--progress-every", args.progress_every, "Tell --parent so often how far it is");
 }
 
 Made run_setup(CLI::App& app, Globals&) {

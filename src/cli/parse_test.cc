@@ -82,6 +82,14 @@ TEST(Parse, EveryFlagOfALaunch) {
                                    "1d",
                                    "--on-hang",
                                    "restart",
+                                   "--max-restarts",
+                                   "2",
+                                   "--notify-on",
+                                   "ready",
+                                   "--notify-on",
+                                   "/err/i",
+                                   "--progress-every",
+                                   "1m",
                                    "--follow"});
   EXPECT_EQ(args.prompt, "fix the tests");
   EXPECT_EQ(args.agent, "demo");
@@ -92,6 +100,9 @@ TEST(Parse, EveryFlagOfALaunch) {
   EXPECT_EQ(args.launch.priority, -5);
   EXPECT_EQ(args.launch.retention, 86'400'000);
   EXPECT_EQ(args.launch.on_hang, "restart");
+  EXPECT_EQ(args.launch.max_restarts, 2);
+  EXPECT_EQ(args.launch.notify_on, (Words{"ready", "/err/i"}));
+  EXPECT_EQ(args.launch.progress_every, 60'000);
   EXPECT_EQ(args.launch.stay, Stay::follow);
 }
 

@@ -73,6 +73,10 @@ void EngineImpl::decide_reports(Live& live, const Action& action, Task& after, P
       if (step) add_step(std::move(*step), after, prepared, out, changed);
     } else if (const auto* session = std::get_if<report::AgentSession>(&report)) {
       after.driver_session = session->id;
+    } else if (const auto* match = std::get_if<report::Match>(&report)) {
+      prepared.recorder.flush(out, now);
+      out.events.push_back(match_event(match->pattern, match->line, match->more, now));
+      add_notice(match_notice(after, match->pattern, match->line, match->more, ids_.notice(), now), prepared, out);
     } else {
       prepared.recorder.record(report, after, ids_, out, now);
     }

@@ -314,6 +314,11 @@ Event warning_event(std::string_view code, std::string_view text, Time now) {
   return make_event(EventType::task_warning, now, [&](JsonOut& out) { out.field("code", code).field("text", text); });
 }
 
+Event match_event(std::string_view pattern, std::string_view line, int64_t more, Time now) {
+  return make_event(EventType::task_match, now,
+                    [&](JsonOut& out) { out.field("pattern", pattern).field("line", line).field("more", more); });
+}
+
 Event message_event(EventType created_or_completed, const Message& message, Time now) {
   return make_event(created_or_completed, now, [&](JsonOut& out) {
     out.key("message");

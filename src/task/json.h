@@ -39,6 +39,8 @@ void write_batch_counts(JsonOut& out, const BatchCounts& counts);
 Event task_event(EventType created_or_status, const Task& after, Time now);
 Event progress_event(const Task& after, Time now);
 Event warning_event(std::string_view code, std::string_view text, Time now);
+// A line of output that the launch asked to be told of; `more` lines matched before it and were not told.
+Event match_event(std::string_view pattern, std::string_view line, int64_t more, Time now);
 Event message_event(EventType created_or_completed, const Message& message, Time now);
 // `part` is the index in the message's parts as they are shown: a tool's result is a part too. `type` is text or
 // reasoning.

@@ -269,7 +269,10 @@ Notice progress_notice(const Task& task, NoticeId id, Time now) {
   const std::optional<Millis> duration = duration_of(task, now);
   std::string summary;
   if (task.launch.kind == TaskKind::command) {
-    summary = std::to_string(task.progress.output_lines) + " lines of output so far.";
+    const int64_t lines = task.progress.output_lines;
+    summary = std::to_string(lines) + (lines == 1 ? " line" : " lines") + " of output so far, " +
+              std::to_string(task.progress.output_bytes) + " bytes; the last sign of life was " +
+              format_duration(std::max<Millis>(0, now - task.progress.last_update)) + " ago.";
   } else {
     summary = std::to_string(task.progress.tool_calls) + " tool calls so far";
     if (!task.progress.recent_tools.empty()) summary += ", the last: " + task.progress.recent_tools.back().name;
@@ -281,6 +284,23 @@ Notice progress_notice(const Task& task, NoticeId id, Time now) {
   JsonOut out(notice.data);
   out.object().field("task_id", task.id).field("title", task.title).field("status", name(task.state));
   out.field("turn", task.turn).field("duration_ms", duration).field("summary", summary).end();
+  return notice;
+}
+
+Notice match_notice(const Task& task, std::string_view pattern, std::string_view line, int64_t more, NoticeId id,
+                    Time now) {
+  Notice notice = notice_for(task, std::move(id), NoticeKind::match, now);
+  const std::optional<Millis> duration = duration_of(task, now);
+  std::string summary = "The output matches \"" + std::string(pattern) + "\"";
+  if (more > 0) summary += " (and " + std::to_string(more) + (more == 1 ? " line" : " lines") + " before it did)";
+  summary += ": " + one_line(line);
+  notice.text = form("Background Task Match", task.title, "Running", duration ? format_duration(*duration) : "",
+                     where_to_read(task, {}), summary);
+  notice.text += "\n- Task: " + task.id.value;
+  JsonOut out(notice.data);
+  out.object().field("task_id", task.id).field("title", task.title).field("status", name(task.state));
+  out.field("turn", task.turn).field("duration_ms", duration).field("pattern", pattern).field("line", line);
+  out.field("more", more).end();
   return notice;
 }
 

@@ -46,6 +46,9 @@ struct BatchCounts {
 Notice batch_notice(const Task& last, const BatchCounts& counts, NoticeId id, Time now);
 // How far it is, where the launch asked to be told every so often.
 Notice progress_notice(const Task& task, NoticeId id, Time now);
+// A line of its output that the launch asked to be told of; `more` lines matched before it and were not told.
+Notice match_notice(const Task& task, std::string_view pattern, std::string_view line, int64_t more, NoticeId id,
+                    Time now);
 Notice ask_notice(const Task& task, const Ask& ask, NoticeId id, Time now);
 
 inline constexpr size_t result_cap = 16'000;  // R3.7, in characters.

@@ -291,6 +291,42 @@ TEST(BatchNotice, CountsItsTasks) {
   EXPECT_EQ(counts.working(), 1);
 }
 
+TEST(MatchNotice, HasTheLineAndHowManyWereNotTold) {
+  Task task = ended(TaskState::running);
+  task.started_at = noon;
+  task.completed_at = {};
+  const Notice notice = match_notice(task, "/error/i", "Error: no space left", 3, NoticeId("ntc_4"), noon + 61'000);
+  EXPECT_EQ(notice.text,
+            "### Background Task Match: Build it\n"
+            "- Status: Running\n"
+            "- Duration: 1 m 1 s\n"
+            "- Output Path: /api/tasks/task_1/messages\n"
+            "- Summary: The output matches \"/error/i\" (and 3 lines before it did): Error: no space left\n"
+            "- Task: task_1");
+  EXPECT_EQ(notice.kind, NoticeKind::match);
+  EXPECT_EQ(json::parse(notice.data).at("line"), "Error: no space left");
+  EXPECT_EQ(json::parse(notice.data).at("more"), 3);
+}
+
+TEST(ProgressNotice, SaysHowFarItIs) {
+  Task task = ended(TaskState::running);
+  task.launch.kind = TaskKind::command;
+  task.started_at = noon;
+  task.completed_at = {};
+  task.progress.output_lines = 12;
+  task.progress.output_bytes = 340;
+  task.progress.last_update = noon + 55'000;
+  const Notice notice = progress_notice(task, NoticeId("ntc_5"), noon + 60'000);
+  EXPECT_EQ(notice.text,
+            "### Background Task Progress: Build it\n"
+            "- Status: Running\n"
+            "- Duration: 1 m 0 s\n"
+            "- Output Path: /api/tasks/task_1/log\n"
+            "- Summary: 12 lines of output so far, 340 bytes; the last sign of life was 5.0 s ago.\n"
+            "- Task: task_1");
+  EXPECT_EQ(notice.kind, NoticeKind::progress);
+}
+
 TEST(AskNotice, NamesTheRequestAndItsOptions) {
   const Ask ask{"req_1", AskKind::permission, "Run rm -r build?", {"allow", "deny"}, noon, "", ""};
   const Notice notice = ask_notice(ended(TaskState::running), ask, NoticeId("ntc_3"), noon);

@@ -65,3 +65,40 @@ test('A restart helps what hangs only once', async (t) => {
   assert.match(done.result, /well/);
   assert.match((await warnings(server, task.id)).at(-1).text, /restart 1 of 3/);
 });
+
+// Debian's libfaketime gives the server and its supervisor another wall clock, which a file sets while they run.
+const faketime = ['/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1', '/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1'].find((file) => fs.existsSync(file));
+
+for (const [name, jump] of [['an hour forward', '+1h'], ['a day back', '-1d'], ['30 days forward', '+30d'], ['30 days back', '-30d']]) {
+  test(`T20: a clock that is set ${name} fires nothing, delays nothing and removes nothing`, { skip: !faketime && 'libfaketime is not installed', timeout: 60_000 * patience }, async (t) => {
+    const folder = fs.mkdtempSync('/tmp/errand-clock-');
+    t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
+    const file = `${folder}/clock`;
+    // Read anew for every call: it must always be whole.
+    const set = (offset) => {
+      fs.writeFileSync(`${file}.new`, `${offset}\n`);
+      fs.renameSync(`${file}.new`, file);
+    };
+    set('+0');
+    const server = await Server.start(t, { env: { LD_PRELOAD: faketime, FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1' }, args: ['--max-concurrent', '5'] });
+    const kept = await server.run('true', { retention_s: 120 });
+    await server.at_rest(kept.id);
+    const began = performance.now();
+    const [late, hung] = await Promise.all([server.run('while :; do echo x; sleep 0.1; done', { timeout_s: 6 }), server.run(`sleep ${marker()}`, { idle_timeout_s: 6 })]);
+    await until(async () => (await server.events(late.id)).length > 3, { what: 'it prints' });
+    set(jump);
+    const soon = await server.run('true', { retention_s: 0.2 });
+    const moved = Date.parse((await server.task(soon.id)).created_at) - Date.now();
+    assert.ok(Math.abs(moved) > 3_000_000, `the server's clock moved by ${moved} ms`);
+    assert.equal((await server.at_rest(late.id, { within: 30_000 * patience })).reason, 'timeout');
+    const timeout_after = (performance.now() - began) / 1000;
+    assert.ok(timeout_after >= 5.5 && timeout_after <= 8 * patience, `the timeout of 6 s came after ${timeout_after} s`);
+    assert.equal((await server.at_rest(hung.id, { within: 30_000 * patience })).reason, 'hung');
+    const hung_after = (performance.now() - began) / 1000;
+    assert.ok(hung_after >= 5.5 && hung_after <= 9 * patience, `the hang of 6 s came after ${hung_after} s`);
+    assert.equal((await server.task(kept.id)).status, 'completed', 'nothing is old at once');
+    const events = await server.events(late.id);
+    events.forEach((event, i) => assert.equal(event.seq, i + 1));
+    assert.equal(events.at(-1).type, 'end');
+  });
+}

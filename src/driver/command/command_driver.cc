@@ -16,6 +16,7 @@
 #include "driver/command/environment.h"
 #include "driver/command/output.h"
 #include "driver/command/sandbox.h"
+#include "driver/command/watch.h"
 #include "shell/interactive.h"
 
 namespace errand::command {
@@ -157,6 +158,7 @@ Status CommandDriver::check(const Launch& launch) const {
     if (Status good = check_word(word); !good) return good;
   if (Status good = check_environment(launch); !good) return good;
   if (Status good = check_nobody_is_asked(launch); !good) return good;
+  if (Status good = check_patterns(launch.notify_on); !good) return good;
   if (Status good = check_work_dir(launch.work_dir); !good) return good;
   if (Status good = check_allowed(options_.work_dirs, "work_dir", launch.work_dir); !good) return good;
   for (const std::string& folder : launch.add_dirs)
@@ -249,7 +251,7 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
                                               {"ERRAND_ARTIFACTS", artifacts}});
   auto turn =
       std::make_unique<CommandTurn>(options_, parts_, sink, spawn_request(task, std::move(environment.variables)),
-                                    std::move(mark), request.reattach ? task.progress.cpu_s : 0);
+                                    std::move(mark), request.reattach ? task.progress.cpu_s : 0, task.launch.notify_on);
   turn->gather_with([this, task = request.task](Gathered done) {
     if (artifacts_->nothing_to_gather(*task)) return done(ArtifactList{});
     gather(task, std::move(done));

@@ -460,6 +460,61 @@ TEST_F(CommandDriverTest, AProbeCountsOnlyWhereWorkWasDone) {
   pass(0);
 }
 
+// --- lines to be told of
+
+TEST_F(CommandDriverTest, AWatchedLineIsReportedOnceAlsoOverARestartInTheMiddleOfIt) {
+  task.launch.notify_on = {"ready"};
+  auto turn = open();
+  supervisor.print(run, Stream::out, "starting\nserver is rea");
+  pass(100);
+  EXPECT_TRUE(ear.all<report::Match>().empty());
+  turn->detach();
+  task.checkpoint = ear.checkpoints.back();
+  turn = open(true);
+  supervisor.print(run, Stream::out, "dy\nand more\n");
+  pass(100);
+  ASSERT_EQ(ear.all<report::Match>().size(), 1u);
+  EXPECT_EQ(ear.all<report::Match>()[0].line, "server is ready");
+  turn->detach();
+  task.checkpoint = ear.checkpoints.back();
+  turn = open(true);
+  supervisor.end(run, {});
+  pass(100);
+  EXPECT_EQ(ear.all<report::Match>().size(), 1u);
+}
+
+TEST_F(CommandDriverTest, AWatchedLineWithoutAnEndIsReportedWhenItIsQuiet) {
+  task.launch.notify_on = {"Continue?"};
+  auto turn = open();
+  supervisor.print(run, Stream::err, "Continue? [y/n] ");
+  pass(500);
+  EXPECT_TRUE(ear.all<report::Match>().empty());
+  pass(1'000);
+  ASSERT_EQ(ear.all<report::Match>().size(), 1u);
+  EXPECT_EQ(ear.all<report::Match>()[0].line, "Continue? [y/n] ");
+}
+
+TEST_F(CommandDriverTest, OutputThatIsNotLookedAtIsSaidOnce) {
+  task.launch.notify_on = {"needle"};
+  auto turn = open();
+  supervisor.print(run, Stream::out, std::string(40 << 20, 'x') + "\nneedle\n");
+  pass(100);
+  const auto warnings = ear.all<report::Warning>();
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].code, "watch_behind");
+  EXPECT_EQ(ear.all<report::Match>().size(), 1u) << "the newest is looked at";
+}
+
+TEST_F(CommandDriverTest, WhatWouldAskAPersonIsRefusedUnlessTheLaunchSaysSo) {
+  task.launch.command = "sudo apt install x";
+  EXPECT_EQ(refused().reason, "interactive");
+  EXPECT_TRUE(refused().message.contains("sudo -n")) << refused().message;
+  task.launch.allow_interactive = true;
+  EXPECT_TRUE(driver->check(task.launch));
+  task.launch.notify_on = {"/(/"};
+  EXPECT_EQ(refused().reason, "pattern");
+}
+
 // --- what stays and what goes
 
 TEST_F(CommandDriverTest, ForgetReleasesTheTasksRunsAndArtifactsAndNoOthers) {

@@ -1,6 +1,7 @@
 #include "driver/command/command_turn.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/log.h"
@@ -26,14 +27,19 @@ auto CommandTurn::guarded(F work) {
 }
 
 CommandTurn::CommandTurn(const CommandOptions& options, const CommandParts& parts, Sink& sink,
-                         process::SpawnRequest request, OutputMark mark, double cpu_s)
+                         process::SpawnRequest request, OutputMark mark, double cpu_s,
+                         const std::vector<std::string>& notify_on)
     : options_(options),
       supervisor_(parts.supervisor),
       sink_(sink),
       request_(std::move(request)),
       reports_(std::move(mark)),
+      watch_(notify_on),
       cpu_s_(cpu_s),
-      pace_(parts.timers) {}
+      pace_(parts.timers),
+      quiet_(parts.timers) {
+  watch_.restore(reports_.mark().watch);
+}
 
 CommandTurn::~CommandTurn() {
   if (over_) return;
@@ -116,6 +122,7 @@ void CommandTurn::used(const process::RunUsage& usage) {
 void CommandTurn::detach() {
   if (std::exchange(over_, true)) return;
   pace_.cancel();
+  quiet_.cancel();
   supervisor_.forget(this);
 }
 
@@ -127,8 +134,23 @@ void CommandTurn::output(int64_t total) {
 // The first output is reported at once; what comes within the next moment is reported together.
 void CommandTurn::flush_and_pace() {
   if (reports_.mark().next >= total_ || !read_some()) return;
-  if (std::vector<Report> made = reports_.take(journal_); !made.empty()) report(std::move(made));
+  std::vector<Report> made = reports_.take(journal_);
+  add_matches(made);
+  if (!made.empty()) report(std::move(made));
   pace_.set(flush_ms, [this] { flush_and_pace(); });
+  if (!watch_.waits()) return quiet_.cancel();
+  quiet_.set(quiet_ms, [this] {
+    watch_.quiet();
+    std::vector<Report> matches;
+    add_matches(matches);
+    if (!matches.empty()) report(std::move(matches));
+  });
+}
+
+void CommandTurn::add_matches(std::vector<Report>& reports) {
+  if (!watch_.watches()) return;
+  std::ranges::move(watch_.take(), std::back_inserter(reports));
+  reports_.set_watch(watch_.state());
 }
 
 bool CommandTurn::open_journal() {
@@ -146,6 +168,7 @@ bool CommandTurn::open_journal() {
 bool CommandTurn::read_some() {
   if (!open_journal()) return false;
   const int64_t start = reports_.mark().next;
+  watch_.begin_round();
   for (int64_t next = start; next < total_ && next - start < read_max;) {
     const Result<process::JournalRead> read = journal_->read(next, read_chunk);
     if (!read) {
@@ -155,15 +178,21 @@ bool CommandTurn::read_some() {
     }
     if (read->next <= next) break;
     reports_.add(*read);
+    if (read->cut > 0) watch_.gap();
+    for (const process::Piece& piece : read->pieces) watch_.add(piece);
     next = read->next;
   }
   // Output that comes faster than it can be read is not read: it is in the log, and what is read is the newest.
-  if (total_ - reports_.mark().next > behind_max) reports_.skip(total_ - tail_after_skip);
+  if (total_ - reports_.mark().next > behind_max) {
+    reports_.skip(total_ - tail_after_skip);
+    watch_.gap();
+  }
   return reports_.mark().next > start;
 }
 
 void CommandTurn::ended(const process::RunEnd& end) {
   if (over_) return;
+  quiet_.cancel();
   end_ = end;
   total_ = std::max(total_, end.output_bytes);
   drain();
@@ -173,8 +202,12 @@ void CommandTurn::ended(const process::RunEnd& end) {
 void CommandTurn::drain() {
   const bool readable = total_ > 0 && open_journal();
   const bool more = reports_.mark().next < total_ && read_some() && reports_.mark().next < total_;
-  if (!more) reports_.finish();
+  if (!more) {
+    reports_.finish();
+    watch_.finish();
+  }
   std::vector<Report> made = reports_.take(journal_);
+  add_matches(made);
   if (more) {
     if (!made.empty()) report(std::move(made));
     pace_.set(0, [this] { drain(); });
@@ -208,6 +241,7 @@ void CommandTurn::gather_then_finish(std::vector<Report> last, Outcome outcome) 
 void CommandTurn::finish(std::vector<Report> last, Outcome outcome) {
   if (!last.empty()) report(std::move(last));
   pace_.cancel();
+  quiet_.cancel();
   over_ = true;
   sink_.ended(std::move(outcome));
 }

@@ -9,6 +9,7 @@
 
 #include "driver/command/command_driver.h"
 #include "driver/command/output.h"
+#include "driver/command/watch.h"
 #include "driver/driver.h"
 #include "driver/timers.h"
 #include "process/client.h"
@@ -19,7 +20,7 @@ namespace errand::command {
 class CommandTurn final : public Turn, private process::RunListener {
  public:
   CommandTurn(const CommandOptions& options, const CommandParts& parts, Sink& sink, process::SpawnRequest request,
-              OutputMark mark, double cpu_s);
+              OutputMark mark, double cpu_s, const std::vector<std::string>& notify_on);
   ~CommandTurn() override;
 
   // Asked for once, when the run has ended: the turn's end is told when it has answered, and what was gathered with it.
@@ -47,6 +48,8 @@ class CommandTurn final : public Turn, private process::RunListener {
   bool read_some();
   bool open_journal();
   void drain();
+  // What the watch found, and its place for the mark.
+  void add_matches(std::vector<Report>& reports);
   void could_not_start(const Error& error);
   void could_not_attach(const Error& error);
   void gather_then_finish(std::vector<Report> last, Outcome outcome);
@@ -64,6 +67,7 @@ class CommandTurn final : public Turn, private process::RunListener {
 
   std::shared_ptr<process::Journal> journal_;  // Opened with the first output.
   OutputReports reports_;
+  Watch watch_;
   int64_t total_ = 0;  // Bytes that the journal holds.
   std::optional<process::RunEnd> end_;
   double cpu_s_ = 0;      // As last reported.
@@ -73,6 +77,7 @@ class CommandTurn final : public Turn, private process::RunListener {
   bool over_ = false;        // Ended or detached: nothing is reported any more.
   Gather gather_;
   Timer pace_;
+  Timer quiet_;  // For a line without an end.
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
 };
 

@@ -71,6 +71,7 @@ std::string encode_mark(const OutputMark& mark) {
       out += fmt::format(" {}@{}-{}={}", mark_name(stream), held.offset, held.end, to_hex(held.bytes));
   }
   if (mark.cut_said) out += " cut";
+  if (!mark.watch.empty()) out += " watch=" + mark.watch;
   return out;
 }
 
@@ -81,6 +82,8 @@ Result<OutputMark> decode_mark(std::string_view text) {
   for (size_t i = 1; i < words.size(); ++i) {
     if (words[i] == "cut") {
       mark.cut_said = true;
+    } else if (words[i].starts_with("watch=")) {
+      mark.watch = words[i].substr(6);
     } else if (words[i].starts_with("out@")) {
       good = good && parse_held(words[i].substr(4), mark.held[0]);
     } else if (words[i].starts_with("err@")) {

@@ -17,7 +17,7 @@
 namespace errand::command {
 
 // How far the output was reported: a run's checkpoint. As text: the offset, and behind it only what there is of
-// "out@FROM-TO=HEX" and "err@FROM-TO=HEX" (bytes of a character that is not whole yet) and "cut".
+// "out@FROM-TO=HEX" and "err@FROM-TO=HEX" (bytes of a character that is not whole yet), "cut" and "watch=STATE".
 struct OutputMark {
   struct Held {  // Not always neighbours: bytes of the other stream may lie between them.
     int64_t offset = 0;
@@ -28,6 +28,7 @@ struct OutputMark {
   int64_t next = 0;
   Held held[2];           // By process::Stream.
   bool cut_said = false;  // The reader was told that the log is over its limit.
+  std::string watch;      // Where the watch for lines stands (watch.h); no blanks.
   bool operator==(const OutputMark&) const = default;
 };
 std::string encode_mark(const OutputMark& mark);
@@ -49,6 +50,7 @@ class OutputReports {
   std::vector<Report> take(const std::shared_ptr<Syncable>& log);
 
   const OutputMark& mark() const { return mark_; }
+  void set_watch(std::string state) { mark_.watch = std::move(state); }
 
  private:
   struct Range {
