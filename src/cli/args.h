@@ -170,6 +170,10 @@ struct ToolArgs {
 };
 struct ToolsArgs {};
 
+struct McpArgs {
+  std::string session;
+};
+
 struct OpenArgs {
   std::string id;  // Of a task to open; empty: the list.
   bool print = false;
@@ -178,8 +182,9 @@ struct OpenArgs {
 struct DoctorArgs {};
 struct VersionArgs {};
 
-using VerbArgs = std::variant<RunArgs, AskArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs, ArtifactsArgs, SendArgs,
-                              ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs,
-                              ToolArgs, ToolsArgs, OpenArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
+using VerbArgs =
+    std::variant<RunArgs, AskArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs, ArtifactsArgs, SendArgs, ResumeArgs,
+                 AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs, ToolArgs, ToolsArgs,
+                 McpArgs, OpenArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

@@ -35,6 +35,7 @@ struct Dispatch {
   int operator()(const AgentsArgs& args) { return agents(context, args); }
   int operator()(const ToolArgs& args) { return tool(context, args); }
   int operator()(const ToolsArgs& args) { return tools(context, args); }
+  int operator()(const McpArgs& args) { return mcp(context, args); }
   int operator()(const OpenArgs& args) { return open(context, args); }
   int operator()(const DoctorArgs& args) { return doctor(context, args); }
   int operator()(const VersionArgs& args) { return version(context, args); }

@@ -14,7 +14,6 @@ namespace errand::cli {
 namespace {
 
 constexpr Millis connect_ms = 5'000;
-constexpr Millis reply_ms = 60'000;
 constexpr Millis idle_max_ms = 5'000;  // A connection that was idle for longer may be closed by the server any moment.
 constexpr Millis silence_max_ms = 90'000;  // Of a stream: the server sends heartbeats, so this is a dead connection.
 constexpr Millis lost_max_ms = 60'000;     // How long a lost server is looked for.
@@ -78,11 +77,12 @@ std::string Client::head(std::string_view method, const std::string& path) const
   std::string head =
       fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: errand-cli\r\n", method, path, target_->authority);
   if (!target_->token.empty()) head += fmt::format("Authorization: Bearer {}\r\n", target_->token);
+  for (const auto& [name, value] : headers_) head += fmt::format("{}: {}\r\n", name, value);
   return head;
 }
 
 Result<Reply> Client::exchange(const std::string& request, bool repeatable) {
-  Time deadline = steady_now() + reply_ms;
+  Time deadline = steady_now() + reply_ms_;
   bool reused = idle_ && steady_now() - idle_since_ < idle_max_ms;
   std::unique_ptr<Connection> connection = reused ? std::move(idle_) : nullptr;
   idle_.reset();
@@ -235,7 +235,7 @@ Result<StreamEnd> Client::stream(const std::string& path, std::string last_id, c
       std::string request = head("GET", path) + "Accept: text/event-stream\r\n";
       if (!state.last_id.empty()) request += fmt::format("Last-Event-ID: {}\r\n", state.last_id);
       HttpReader reader;
-      Time deadline = steady_now() + reply_ms;
+      Time deadline = steady_now() + reply_ms_;
       Status sent = (*connection)->write(request + "\r\n", deadline);
       if (sent) sent = read_head(**connection, reader, deadline);
       if (!sent) {

@@ -71,6 +71,10 @@ class Client {
   // The server in use; finds it where no request did.
   Result<Target> target();
   void set_start(Start start) { start_ = start; }
+  // Sent with every request.
+  void set_headers(std::vector<std::pair<std::string, std::string>> headers) { headers_ = std::move(headers); }
+  // How long an answer is waited for; a minute unless a call is known to wait longer.
+  void set_patience(Millis patience) { reply_ms_ = patience; }
 
  private:
   Result<Reply> exchange(const std::string& request, bool repeatable);
@@ -78,6 +82,8 @@ class Client {
 
   Where where_;
   Start start_ = Start::if_none;
+  std::vector<std::pair<std::string, std::string>> headers_;
+  Millis reply_ms_ = 60'000;
   std::optional<Target> target_;
   std::unique_ptr<Connection> idle_;  // Kept alive between requests.
   Time idle_since_;

@@ -312,6 +312,14 @@ Made tool_setup(CLI::App& app, Globals&) {
   return [args] { return *args; };
 }
 
+Made mcp_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<McpArgs>();
+  app.add_option("--session", args->session,
+                 "Whose tasks the client sees (default: CLAUDE_CODE_SESSION_ID, else a session of its own)")
+      ->type_name("ID");
+  return [args] { return *args; };
+}
+
 Made open_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<OpenArgs>();
   app.add_option("id", args->id, "A task to open");
@@ -380,6 +388,8 @@ constexpr Verb verbs[] = {
     {"tools", around, "List the tools that agents can call", "errand tools", no_setup<ToolsArgs>},
     {"tool", around, "Call a tool as an agent would", "errand tool background_list '{\"status\":\"running\"}'",
      tool_setup},
+    {"mcp", around, "Serve the tools to an MCP client on standard input and output",
+     "claude mcp add errand -- errand mcp", mcp_setup},
     {"open", around, "Open the page in a browser", "errand open --print", open_setup},
     {"serve", around, "Run the server", "errand serve --listen 127.0.0.1:4747 --max-concurrent 5", serve_setup},
     {"doctor", around, "Check that all is well, and say what is not", "errand doctor", no_setup<DoctorArgs>},

@@ -8,6 +8,10 @@
 
 namespace errand::cli {
 
+namespace {
+constexpr Millis longest_wait_ms = 3'660'000;
+}
+
 int tool(Context& context, const ToolArgs& args) {
   const Screen& screen = context.screen;
   Result<std::string> arguments = text_or_stdin(args.arguments.empty() ? "{}" : args.arguments);
@@ -19,6 +23,7 @@ int tool(Context& context, const ToolArgs& args) {
   if (!args.session.empty()) out.field("session_id", args.session);
   if (!args.message.empty()) out.field("message_id", args.message);
   out.end();
+  context.client.set_patience(longest_wait_ms);  // A tool may wait for an hour.
   Result<std::string> reply = context.client.post("/api/tools/" + url_encode(args.name), body);
   Result<ToolReply> result = reply ? parse_tool_reply(*reply) : std::unexpected(reply.error());
   if (!result) return screen.fail(result.error());

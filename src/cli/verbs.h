@@ -24,6 +24,7 @@ int batch(Context& context, const BatchArgs& args);
 int agents(Context& context, const AgentsArgs& args);
 int tool(Context& context, const ToolArgs& args);
 int tools(Context& context, const ToolsArgs& args);
+int mcp(Context& context, const McpArgs& args);
 int open(Context& context, const OpenArgs& args);
 int doctor(Context& context, const DoctorArgs& args);
 int version(Context& context, const VersionArgs& args);

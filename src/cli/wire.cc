@@ -326,6 +326,22 @@ Result<ToolReply> parse_tool_reply(std::string_view in) {
       in, [](const json::value& value) { return ToolReply{text(value, "text"), flag(value, "is_error")}; });
 }
 
+McpMessage parse_mcp_message(std::string_view line) {
+  McpMessage message;
+  json::error_code error;
+  const json::value value = json::parse(line, error);
+  const json::object* object = error ? nullptr : value.if_object();
+  if (!object) return message;
+  message.method = text(value, "method");
+  const json::value* id = object->if_contains("id");
+  if (id && !message.method.empty()) message.id = json::serialize(*id);
+  const json::value* params = object->if_contains("params");
+  const std::string tool = params ? text(*params, "name") : "";
+  const bool reads = tool == "look_at" || tool.ends_with("_list") || tool.ends_with("_output");
+  message.repeatable = message.method != "tools/call" || reads;
+  return message;
+}
+
 Status check_json(std::string_view text) {
   json::error_code error;
   json::parse(text, error);

@@ -144,6 +144,13 @@ Result<std::vector<EventInfo>> parse_events(std::string_view json);
 Result<std::vector<AgentInfo>> parse_agents(std::string_view json);
 Result<std::vector<ToolEntry>> parse_tools(std::string_view json);
 Result<ToolReply> parse_tool_reply(std::string_view json);
+// A message of MCP's as the bridge sees it.
+struct McpMessage {
+  std::string id;  // JSON; empty where it is answered by nobody.
+  std::string method;
+  bool repeatable = false;  // It may be sent again where the connection broke: it changes nothing.
+};
+McpMessage parse_mcp_message(std::string_view line);
 // Is this text JSON at all?
 Status check_json(std::string_view text);
 Result<BatchInfo> parse_batch(std::string_view json);

@@ -47,6 +47,9 @@ std::vector<ToolInfo> tool_infos(std::string_view family) {
     for (std::string* text :
          {&info.name, &info.title, &info.description, &info.input_schema, &info.output_schema, &info.example})
       *text = in_family(*text, family);
+    // One line each, as MCP over standard output needs it: a line break between JSON's own words says nothing.
+    std::erase(info.input_schema, '\n');
+    std::erase(info.output_schema, '\n');
     infos.push_back(std::move(info));
   }
   return infos;

@@ -1,8 +1,10 @@
-// MCP over Streamable HTTP, as a client of the protocol versions of 2025 speaks it.
+// MCP over Streamable HTTP and by `errand mcp`, as a client of the protocol versions of 2025 speaks it.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 
-import { patience, Server, tool } from './harness/index.mjs';
+import { binary, patience, Server, tool, until } from './harness/index.mjs';
 
 class Client {
   constructor(server, headers = {}) {
@@ -123,4 +125,57 @@ test('The stream of a session shows its notices', async (t) => {
   const message = JSON.parse(/^data: (.*)$/m.exec(text)[1]);
   assert.equal(message.method, 'notifications/message');
   assert.equal(message.params.data.kind, 'turn_ended');
+});
+
+// A client that starts a program.
+class Program {
+  constructor(t, server, args = [], env = {}) {
+    this.child = spawn(binary, ['mcp', ...args], { env: { ...server.env, ERRAND_DATA_DIR: server.data_dir, ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.answers = new Map();
+    this.last = 0;
+    createInterface({ input: this.child.stdout }).on('line', (line) => {
+      const message = JSON.parse(line);
+      this.answers.set(message.id, message);
+    });
+    this.exited = new Promise((resolve) => this.child.once('exit', (code) => resolve(code)));
+    t.after(() => this.child.kill('SIGKILL'));
+  }
+  send(message) {
+    this.child.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`);
+  }
+  async answer(id, within = 30_000 * patience) {
+    await until(() => this.answers.has(id), { what: `the answer to ${id}`, within });
+    return this.answers.get(id);
+  }
+  async ask(method, params = {}) {
+    const id = ++this.last;
+    this.send({ jsonrpc: '2.0', id, method, params });
+    return this.answer(id);
+  }
+  async open() {
+    const { result } = await this.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'stdio', version: '1' } });
+    this.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    return result;
+  }
+}
+
+test('errand mcp: the same over standard input and output, also across a kill -9 of the server', async (t) => {
+  const server = await Server.start(t);
+  const client = new Program(t, server, ['--session', 'ses_stdio']);
+  assert.equal((await client.open()).serverInfo.name, 'errand');
+  assert.ok((await client.ask('tools/list')).result.tools.length >= 9);
+  const made = (await client.ask('tools/call', { name: 'background_execute', arguments: { command: 'sleep 2; echo through the pipe', description: 'Piped' } })).result;
+  const { task_id } = made.structuredContent;
+  assert.equal((await server.get(`/api/tasks/${task_id}`)).parent_session_id, 'ses_stdio');
+  client.send({ jsonrpc: '2.0', id: 'waits', method: 'tools/call', params: { name: 'background_output', arguments: { task_id, block: true, timeout: 40 } } });
+  assert.deepEqual((await client.ask('ping')).result, {}, 'a call that waits holds nobody up');
+  await server.restart();
+  const ended = (await client.answer('waits')).result;
+  assert.equal(ended.isError, false, ended.content[0].text);
+  assert.match(ended.content[0].text, /through the pipe/);
+  client.send('this is no message');
+  await until(() => client.answers.has(null), { what: 'a line that is no JSON is answered' });
+  assert.equal(client.answers.get(null).error.code, -32700);
+  client.child.stdin.end();
+  assert.equal(await client.exited, 0, 'it leaves with its client');
 });

@@ -42,6 +42,7 @@ TEST_F(Schemas, AreWholeAndFitTheirExamples) {
   for (const std::string_view family_name : families) {
     for (const ToolInfo& info : tool_infos(family_name)) {
       EXPECT_FALSE(info.title.empty());
+      EXPECT_FALSE((info.input_schema + info.output_schema + info.example).contains('\n')) << info.name;
       EXPECT_GT(info.description.size(), 80U) << info.name;
       EXPECT_LE(info.name.size(), 64U);
       const json::value schema = json::parse(info.input_schema);
