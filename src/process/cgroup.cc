@@ -5,11 +5,13 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string_view>
 #include <unistd.h>
 
 #include <linux/sched.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -21,6 +23,8 @@ namespace errand::process {
 namespace {
 
 constexpr int depth_max = 16;
+constexpr const char* place_prefix = "errand.";
+constexpr int place_attempts = 10;
 // The controller counts threads, `processes` does not: it is the ceiling above what the keeper counts.
 constexpr int64_t threads_a_process = 8;
 
@@ -115,6 +119,18 @@ std::string own_group() {
   return mount + own.substr(root.size());
 }
 
+// Places whose supervisor and keepers are all gone: they would have held the lock. Where nobody comes back to a data
+// folder, nobody else would ever remove its group.
+void sweep_places(int parent) {
+  for (const std::string& name : names_in(parent)) {
+    if (!name.starts_with(place_prefix)) continue;
+    Fd folder = open_folder(parent, name);
+    if (!folder || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    clear_groups(folder.get());
+    ::unlinkat(parent, name.c_str(), AT_REMOVEDIR);
+  }
+}
+
 // systemd marks what it leaves to us.
 bool is_delegated(const std::string& group) {
   char value[8] = {};
@@ -125,7 +141,7 @@ std::string name_of(const std::string& data_dir) {
   uint64_t hash = 14695981039346656037ull;
   for (char c : data_dir) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
   char name[40];
-  std::snprintf(name, sizeof name, "errand-%016llx", static_cast<unsigned long long>(hash));
+  std::snprintf(name, sizeof name, "%s%016llx", place_prefix, static_cast<unsigned long long>(hash));
   return name;
 }
 
@@ -168,14 +184,22 @@ CgroupPlace CgroupPlace::below_own(const std::string& data_dir) {
 CgroupPlace CgroupPlace::below(const std::string& parent, const std::string& data_dir) {
   CgroupPlace place;
   place.path_ = parent + "/" + name_of(data_dir);
-  if (::mkdir(place.path_.c_str(), 0700) != 0 && errno != EEXIST) {
-    place.why_not_ = "no group can be made in " + parent + " (" + std::strerror(errno) + ")";
-    return place;
-  }
   Fd above(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  Fd folder(::open(place.path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (above) sweep_places(above.get());
+  // The lock is shared with the keepers, which inherit it: held as long as one of us is there. Another's sweep may have
+  // it for a moment, and take the folder away before it is ours.
+  Fd folder;
+  for (int attempt = 0; attempt < place_attempts; ++attempt) {
+    if (::mkdir(place.path_.c_str(), 0700) != 0 && errno != EEXIST) break;
+    folder.reset(::open(place.path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    struct stat opened{}, there{};
+    if (folder && ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(folder.get(), &opened) == 0 &&
+        ::stat(place.path_.c_str(), &there) == 0 && opened.st_ino == there.st_ino)
+      break;
+    ::poll(nullptr, 0, 1);
+  }
   if (!above || !folder) {
-    place.why_not_ = place.path_ + " cannot be opened (" + std::strerror(errno) + ")";
+    place.why_not_ = "no group can be made in " + parent + " (" + std::strerror(errno) + ")";
     return place;
   }
   clear_groups(folder.get());
@@ -201,7 +225,7 @@ CgroupPlace CgroupPlace::below(const std::string& parent, const std::string& dat
 
 void CgroupPlace::clear(const std::string& path) {
   size_t slash = path.rfind('/');
-  if (slash == std::string::npos || !path.substr(slash + 1).starts_with("errand-")) return;
+  if (slash == std::string::npos || !path.substr(slash + 1).starts_with(place_prefix)) return;
   Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!folder || ::faccessat(folder.get(), "cgroup.kill", W_OK, 0) != 0) return;
   clear_groups(folder.get());

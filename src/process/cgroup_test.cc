@@ -120,8 +120,15 @@ TEST(RealCgroup, WhatAnEarlierSupervisorLeftIsEnded) {
   auto group = Cgroup::make(first.fd(), false, false, "task_a.1", {});
   ASSERT_TRUE(group);
   pid_t pid = fork_into(group->fd());
-  if (pid == 0)
+  if (pid == 0) {
+    ::close_range(3, ~0u, 0);
     for (;;) ::pause();
+  }
+  // One that lives keeps its place, whoever starts beside it.
+  CgroupPlace other = CgroupPlace::below_own(data_dir + "-other");
+  EXPECT_TRUE(fs::exists(first.path() + "/task_a.1"));
+  CgroupPlace::clear(other.path());
+  first = CgroupPlace();
   CgroupPlace second = CgroupPlace::below_own(data_dir);
   int status = 0;
   ASSERT_EQ(::waitpid(pid, &status, 0), pid);

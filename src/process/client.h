@@ -145,8 +145,8 @@ class SupervisorClient {
 // finds or starts one again by itself; runs that went with the old one end as `lost`.
 struct ClientOptions {
   std::string data_dir;
-  std::string self;               // The errand binary.
-  Millis orphan_ms = 86'400'000;  // How long runs may go on without any server.
+  std::string self;      // The errand binary.
+  Millis orphan_ms = 0;  // How long runs may go on without any server; 0: as the supervisor has it.
 };
 Result<std::unique_ptr<SupervisorClient>> connect_supervisor(const ClientOptions& options, Executor& executor);
 

@@ -146,6 +146,7 @@ LimitHit LimitWatch::hit(const char* limit, int64_t value, int64_t seen) const {
 
 std::optional<LimitHit> LimitWatch::look() {
   const int64_t began = steady_ms();
+  due_ = began + soonest_ms;
   // One file says how many there are: where they multiply, walking among them is the slower way to find out.
   if (const int64_t count = group_ && limits_.processes > 0 ? group_->processes() : 0; count > limits_.processes)
     return hit("processes", limits_.processes, count);

@@ -157,7 +157,7 @@ test('a flood is cut on disk, said, and no failure; the server answers meanwhile
 
 test('nobody is at the keyboard: no terminal, no input (R9.1)', async (t) => {
   const server = await Server.start(t);
-  const task = await server.run('tty; (: </dev/tty) 2>/dev/null && echo terminal; read x && echo input; wc -c; umask');
+  const task = await server.run('tty; (: </dev/tty) 2>/dev/null && echo terminal; read x && echo input; wc -c; umask', { allow_interactive: true });
   assert.equal((await server.at_rest(task.id)).result, 'not a tty\n0\n0022\n');
 });
 
