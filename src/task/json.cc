@@ -67,7 +67,10 @@ void write_tail(JsonOut& out, const Task& task, Time now) {
 
 // What holds for a command. null: no limit.
 void write_bounds(JsonOut& out, const Launch& launch) {
-  if (launch.kind != TaskKind::command) return;
+  if (launch.kind != TaskKind::command) {
+    out.key("limits").null().key("sandbox").null();
+    return;
+  }
   const Limits& limits = launch.limits;
   const auto limit = [&](std::string_view field, int64_t value) {
     out.key(field);

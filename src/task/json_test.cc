@@ -229,11 +229,28 @@ TEST(TaskJson, WhatIsNotKnownIsNullAndNeverAbsent) {
   Task task;
   task.id = TaskId("task_1");
   const json::object fresh = shown(task, {.now = noon, .queue_position = {}});
-  // A command has its limits and its sandbox beside them.
-  EXPECT_EQ(fresh.size() + 2, shown(full_task(), {.now = noon, .queue_position = 1}).size());
-  for (const char* field : {"reason", "waiting_for", "model", "description", "prompt", "command", "work_dir",
-                            "batch_id", "parent_session_id", "parent_message_id", "queue_position", "started_at",
-                            "completed_at", "retrieved_at", "expires_at", "result", "error", "exit_code", "signal"}) {
+  EXPECT_EQ(fresh.size(), shown(full_task(), {.now = noon, .queue_position = 1}).size());
+  for (const char* field : {"reason",
+                            "waiting_for",
+                            "model",
+                            "description",
+                            "prompt",
+                            "command",
+                            "limits",
+                            "sandbox",
+                            "work_dir",
+                            "batch_id",
+                            "parent_session_id",
+                            "parent_message_id",
+                            "queue_position",
+                            "started_at",
+                            "completed_at",
+                            "retrieved_at",
+                            "expires_at",
+                            "result",
+                            "error",
+                            "exit_code",
+                            "signal"}) {
     EXPECT_TRUE(fresh.at(field).is_null()) << field;
   }
 }

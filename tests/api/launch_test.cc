@@ -175,7 +175,7 @@ TEST(ParseLaunch, WhatIsWrongIsNamed) {  // R10.4, R12.3
       {R"({"command":"x","timeout_s":"60"})", "wrong_type", "`timeout_s`"},
       {R"({"command":"x","idle_timeout_s":true})", "wrong_type", "`idle_timeout_s`"},
       {R"({"command":"x","on_hang":"pray"})", "out_of_range", "`on_hang`"},
-      {R"({"command":"x","limits":{"cpu_s":0}})", "out_of_range", "`limits.cpu_s`"},
+      {R"({"command":"x","limits":{"cpu_s":-1}})", "out_of_range", "`limits.cpu_s`"},
       {R"({"command":"x","limits":{"memory_bytes":1.5}})", "out_of_range", "`limits.memory_bytes`"},
       {R"({"command":"x","limits":{"memory_bytes":"1G"}})", "wrong_type", "`limits.memory_bytes`"},
       {R"({"command":"x","limits":{"nice":20}})", "out_of_range", "`limits.nice`"},
