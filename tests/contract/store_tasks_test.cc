@@ -50,7 +50,16 @@ Task full_task(Task task) {
   task.run = 9;
   task.restarts = 1;
   task.resume_count = 3;
-  task.progress = {12, {{"bash", "ls", task.created_at}}, 4, {100, 200, 0.5}, 4096, 17, 1.25, 1 << 20, task.created_at};
+  task.progress = {.tool_calls = 12,
+                   .recent_tools = {{"bash", "ls", task.created_at}},
+                   .turns = 4,
+                   .usage = {100, 200, 0.5},
+                   .output_bytes = 4096,
+                   .output_lines = 17,
+                   .output_truncated = true,
+                   .cpu_s = 1.25,
+                   .memory_bytes = 1 << 20,
+                   .last_update = task.created_at};
   task.result = std::string("half a result");
   task.error = TaskError{"timeout", "It took too long.", R"({"after_s":300})"};
   task.exit_code = 3;
