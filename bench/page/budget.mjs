@@ -7,8 +7,7 @@ import path from 'node:path';
 import zlib from 'node:zlib';
 
 import { root, Server } from '../../tests/e2e/harness/server.mjs';
-import { until } from '../../tests/e2e/harness/wait.mjs';
-import { Browser } from '../../tests/page/harness/browser.mjs';
+import { Browser, until } from '../../tests/page/harness/browser.mjs';
 
 const many = Number(process.argv[2] ?? 10_000);
 const undo = [];

@@ -4,8 +4,7 @@ import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
 import { Server, suite_scope } from '../e2e/harness/server.mjs';
-import { until } from '../e2e/harness/wait.mjs';
-import { Browser, check_accessible, shot } from './harness/browser.mjs';
+import { Browser, check_accessible, shot, until } from './harness/browser.mjs';
 
 const status = (page, wanted) => until(async () => (await page.locator('header [data-shows]').getAttribute('data-shows')) === wanted, { what: `it shows ${wanted}` });
 const transcript = (page) => page.getByTestId('transcript');

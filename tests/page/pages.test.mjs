@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { Server, suite_scope } from '../e2e/harness/server.mjs';
-import { until } from '../e2e/harness/wait.mjs';
-import { Browser, check_accessible } from './harness/browser.mjs';
+import { Browser, check_accessible, until } from './harness/browser.mjs';
 
 describe('the other pages', async () => {
   const scope = suite_scope();

@@ -4,10 +4,9 @@ import { describe, test } from 'node:test';
 
 import { errand } from '../e2e/harness/cli.mjs';
 import { Server, suite_scope } from '../e2e/harness/server.mjs';
-import { until } from '../e2e/harness/wait.mjs';
-import { Browser, check_accessible } from './harness/browser.mjs';
+import { Browser, check_accessible, until } from './harness/browser.mjs';
 
-const connection = (page, wanted) => until(async () => (await page.getByTestId('connection').getAttribute('data-state')) === wanted, { within: 30_000, what: `the connection is ${wanted}` });
+const connection = (page, wanted) => until(async () => (await page.getByTestId('connection').getAttribute('data-state')) === wanted, { what: `the connection is ${wanted}` });
 // The demo counts "1 of N s", "2 of N s", ...: every number once, in order, is what nothing lost and nothing doubled means.
 async function counted(page) {
   const text = await page.getByTestId('transcript').innerText();

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { long, Server, suite_scope } from '../e2e/harness/server.mjs';
-import { until } from '../e2e/harness/wait.mjs';
-import { Browser } from './harness/browser.mjs';
+import { Browser, until } from './harness/browser.mjs';
 
 const many = long ? 100_000 : 3000;
 

@@ -3,8 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { Server } from '../e2e/harness/server.mjs';
-import { until } from '../e2e/harness/wait.mjs';
-import { Browser } from './harness/browser.mjs';
+import { Browser, until } from './harness/browser.mjs';
 
 const folder = path.resolve(process.argv[2] ?? 'docs/screenshots');
 fs.mkdirSync(folder, { recursive: true });

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { Server, suite_scope } from '../e2e/harness/server.mjs';
-import { until } from '../e2e/harness/wait.mjs';
-import { Browser, check_accessible, shot } from './harness/browser.mjs';
+import { Browser, check_accessible, shot, until } from './harness/browser.mjs';
 
 const row = (page, task) => page.locator(`[data-task="${task.id}"]`);
 const badge = (page, task) => row(page, task).locator('[data-shows]');

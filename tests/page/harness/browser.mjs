@@ -7,6 +7,7 @@ import path from 'node:path';
 
 import { errand } from '../../e2e/harness/cli.mjs';
 import { root } from '../../e2e/harness/server.mjs';
+import { until as until_within } from '../../e2e/harness/wait.mjs';
 
 const tools = process.env.ERRAND_PAGE_TOOLS ?? path.join(root, 'build/tools/page');
 const need = createRequire(path.join(tools, 'package.json'));
@@ -15,6 +16,11 @@ const axe_source = fs.readFileSync(need.resolve('axe-core/axe.min.js'), 'utf8');
 const program = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((each) => fs.existsSync(each));
 
 export const shots = process.env.ERRAND_PAGE_SHOTS; // A folder for screenshots.
+
+// A browser shares the machine with all its processes, and with whatever else runs: its waits are long, and end as soon as
+// what they wait for is there.
+const patience_ms = 45_000;
+export const until = (condition, options) => until_within(condition, { within: patience_ms, ...options });
 
 export class Browser {
   static async open(t) {
@@ -66,7 +72,7 @@ class Person {
     this.server = server;
     context.on('weberror', (error) => this.complaints.push(`error: ${error.error().message}`));
     context.on('page', (page) => {
-      page.setDefaultTimeout(15_000);
+      page.setDefaultTimeout(patience_ms);
       page.on('console', (message) => {
         const text = message.text();
         if (message.type() !== 'error' && !/Content Security Policy|Trusted/i.test(text)) return;
