@@ -8,12 +8,13 @@ import { busy_factor, errand, marked, marker, patience, Server } from './harness
 
 const MiB = 1 << 20;
 
-// Asks for `path` again and again until `done` is; answers the sorted times in ms.
+// Asks for `path` again and again until `done` is, 200 times at least (a p99 of fewer is their worst); answers the sorted
+// times in ms.
 async function answers_while(server, target, done) {
   let over = false;
   done.finally(() => (over = true));
   const times = [];
-  while (!over) {
+  while (!over || times.length < 200) {
     const began = performance.now();
     await server.get(target, { check: false });
     times.push(performance.now() - began);
@@ -29,7 +30,7 @@ function assert_quick(t, what, times) {
 }
 
 async function failed_by(server, task, code) {
-  const ended = await server.at_rest(task.id, { within: 30_000 * patience });
+  const ended = await server.at_rest(task.id, { within: 30_000 * patience * busy_factor() });
   assert.deepEqual([ended.status, ended.reason, ended.error?.code], ['failed', code, code], JSON.stringify(ended.error));
   assert.equal(typeof ended.error.details.limit, 'number');
   return ended;
@@ -69,7 +70,7 @@ test('a memory bomb is ended soon after its limit and the server answers meanwhi
 
 test('CPU time is counted over the whole tree, and moves while it runs (R4.1)', async (t) => {
   const server = await Server.start(t);
-  const task = await server.run('while :; do :; done & while :; do :; done', { limits: { cpu_s: 8 }, timeout_s: 120 });
+  const task = await server.run('while :; do :; done & while :; do :; done', { limits: { cpu_s: 5 }, timeout_s: 250 });
   const stream = server.stream(`/api/tasks/${task.id}/stream`);
   const first = await server.when(task.id, (now) => now.progress.cpu_s > 0 && now.progress.memory_bytes > 0);
   await server.when(task.id, (now) => now.progress.cpu_s > first.progress.cpu_s && now.status === 'running');
