@@ -72,7 +72,7 @@ void read_then(const CallPtr& call, Read read, Then then) {
   call->parts.readers.post([call, read = std::move(read), then = std::move(then)]() mutable {
     auto result = read();
     Executor& loop = call->parts.loop;
-    loop.post([call = std::move(call), result = std::move(result), then = std::move(then)]() mutable {
+    loop.post([call, result = std::move(result), then = std::move(then)]() mutable {
       if (result) {
         then(std::move(*result));
       } else {
