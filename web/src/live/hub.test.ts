@@ -142,4 +142,33 @@ describe('Hub', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(calls).toHaveLength(1);
   });
+
+  it('opens it again for a tab that comes after the last one left, as a reload does', async () => {
+    const a = tab();
+    hub.receive(a.port, { kind: 'hello', session: 's' });
+    await settle();
+    calls[0]?.stream.event(5, 'task.status', 't');
+    await settle();
+    hub.receive(a.port, { kind: 'bye' });
+    const b = tab();
+    hub.receive(b.port, { kind: 'hello', session: 's' });
+    hub.receive(b.port, { kind: 'watch', tasks: ['task_b'] });
+    await vi.advanceTimersByTimeAsync(10);
+    expect(b.states()[0]).toBe('connecting');
+    expect(b.states().at(-1)).toBe('live');
+    expect(calls.at(-1)?.url).toBe('/api/stream?tasks=task_b');
+    expect(b.heard.some((message) => message.kind === 'watching')).toBe(true);
+    calls.at(-1)?.stream.event(6, 'message.delta', 'task_b');
+    await settle();
+    expect(b.events()).toEqual([6]);
+  });
+
+  it('opens one stream for two tabs that come at once', async () => {
+    const [a, b] = [tab(), tab()];
+    hub.receive(a.port, { kind: 'hello', session: 's' });
+    await settle();
+    hub.receive(b.port, { kind: 'hello', session: 's' });
+    await settle();
+    expect(calls).toHaveLength(1);
+  });
 });

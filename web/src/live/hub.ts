@@ -62,7 +62,7 @@ export class Hub {
       case 'hello':
         port.postMessage({ kind: 'connection', connection: this.#connection });
         if (this.#counts) port.postMessage({ kind: 'counts', ...this.#counts });
-        if (message.session && (message.session !== this.#session || this.#connection.state === 'unauthorized')) {
+        if (message.session && (message.session !== this.#session || this.#isIdle())) {
           this.#session = message.session;
           this.#failures = 0;
           this.#connect();
@@ -85,7 +85,7 @@ export class Hub {
         return;
       case 'bye':
         this.#clients.delete(port);
-        if (this.#clients.size === 0) this.#stop();
+        if (this.#clients.size === 0) this.#rest();
     }
   }
 
@@ -102,6 +102,19 @@ export class Hub {
   #become(connection: Connection): void {
     this.#connection = connection;
     this.#tell({ kind: 'connection', connection });
+  }
+
+  // Nothing is open and nothing is going to be: the next tab that comes begins again.
+  #isIdle(): boolean {
+    return this.#abort === null && this.#connection.state !== 'broken';
+  }
+
+  // The last tab left. A worker may outlive it (a reload), and must not take its old stream for an open one.
+  #rest(): void {
+    this.#stop();
+    this.#connection = { state: 'connecting' };
+    this.#connected = '';
+    this.#position = null;
   }
 
   #stop(): void {
