@@ -25,6 +25,7 @@ constexpr Millis exact_again_ms = 500;
 constexpr int64_t told_memory_step = 256 * 1024;
 constexpr double told_cpu_step = 0.01;  // The kernel's own step, mostly.
 constexpr int64_t walk_max = 20'000;
+constexpr size_t ask_every = 16;  // Processes of a walk, which on a machine that is full of them takes its time.
 
 // Past its limit by this much nobody needs to know how many there are.
 size_t walk_most(const RunLimits& limits) {
@@ -52,11 +53,13 @@ int64_t proportional_bytes(pid_t pid) {
   return line && std::sscanf(line, "\nPss: %lld kB", &kilobytes) == 1 ? kilobytes * 1024 : -1;
 }
 
-// At most `most`: a tree may grow faster than it is walked, and the walk would never end.
-template <class Visit>
-void for_each_below(size_t most, Visit visit) {
+// At most `most`: a tree may grow faster than it is walked, and the walk would never end. `enough` is asked now and
+// then.
+template <class Visit, class Enough>
+void for_each_below(size_t most, Visit visit, Enough enough) {
   std::vector<pid_t> pids = children_of(::getpid());
   for (size_t i = 0; i < pids.size() && i < most; ++i) {
+    if (i % ask_every == ask_every - 1 && enough()) return;
     ProcessStat stat;
     if (!read_stat(pids[i], stat)) continue;
     visit(pids[i], stat);
@@ -104,12 +107,22 @@ Look LimitWatch::see() const {
   int64_t ticks = 0;
   ProcessStat self;
   if (read_stat(::getpid(), self)) ticks += self.reaped_cpu_ticks;
-  for_each_below(walk_most(limits_), [&](pid_t, const ProcessStat& stat) {
+  const auto visit = [&](pid_t, const ProcessStat& stat) {
     ticks += stat.cpu_ticks + stat.reaped_cpu_ticks;
     if (stat.state == 'Z') return;
     look.memory_bytes += stat.resident_bytes;
     ++look.processes;
+  };
+  // They may have multiplied while they were walked among: a bomb has filled the machine by then, and every step of the
+  // walk takes milliseconds.
+  int64_t asked_at = steady_ms(), crowd = 0;
+  for_each_below(walk_most(limits_), visit, [&] {
+    if (steady_ms() - asked_at < soonest_ms) return false;
+    crowd = group_ && limits_.processes > 0 ? group_->processes() : 0;
+    asked_at = steady_ms();
+    return crowd > limits_.processes;
   });
+  if (crowd > limits_.processes) look.processes = std::max(look.processes, crowd);
   static const double ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
   look.cpu_s = static_cast<double>(ticks) / ticks_per_second;
   // The group forgets nobody: not those that nobody waited for, either.
@@ -126,10 +139,13 @@ int64_t LimitWatch::shared_once(const Look& look) {
       look.memory_bytes > exact_at_sum_ + exact_at_sum_ / 20 || look.at_ms - exact_at_ms_ > exact_again_ms;
   if (!again) return std::min(look.memory_bytes, exact_);
   exact_ = 0;
-  for_each_below(walk_most(limits_), [&](pid_t pid, const ProcessStat& stat) {
-    const int64_t bytes = stat.state == 'Z' ? 0 : proportional_bytes(pid);
-    exact_ += bytes < 0 ? stat.resident_bytes : bytes;
-  });
+  for_each_below(
+      walk_most(limits_),
+      [&](pid_t pid, const ProcessStat& stat) {
+        const int64_t bytes = stat.state == 'Z' ? 0 : proportional_bytes(pid);
+        exact_ += bytes < 0 ? stat.resident_bytes : bytes;
+      },
+      [] { return false; });
   exact_at_sum_ = look.memory_bytes;
   exact_at_ms_ = look.at_ms;
   return exact_;

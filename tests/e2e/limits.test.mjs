@@ -23,10 +23,11 @@ async function answers_while(server, target, done) {
   return times.sort((a, b) => a - b);
 }
 
-function assert_quick(t, what, times) {
+// `busy` is how busy the machine was before: a bomb must not excuse itself.
+function assert_quick(t, what, times, busy) {
   const p99 = times[Math.min(times.length - 1, Math.floor(times.length * 0.99))];
   t.diagnostic(`${what}: ${times.length} answers, p50 ${times[times.length >> 1].toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
-  assert.ok(p99 < 100 * patience * busy_factor(), `${what}: p99 of the answers is ${p99} ms`);
+  assert.ok(p99 < 100 * patience * busy, `${what}: p99 of the answers is ${p99} ms`);
 }
 
 async function failed_by(server, task, code) {
@@ -39,15 +40,16 @@ async function failed_by(server, task, code) {
 test('a fork bomb is ended whole within 2 s and the server answers meanwhile (T13)', async (t) => {
   const server = await Server.start(t);
   const mark = marker();
+  const busy = busy_factor();
   const began = performance.now();
   // In case nobody ends it: 2^13 processes, and half a minute.
   const bomb = 'b() { [ $1 -gt 12 ] || { b $(($1 + 1)) & b $(($1 + 1)) & }; exec sleep 30; }; b 0';
   const task = await server.run(['sh', '-c', bomb, mark]);
   const ended = failed_by(server, task, 'processes');
-  assert_quick(t, 'fork bomb', await answers_while(server, '/api/tasks/running/count', ended));
+  assert_quick(t, 'fork bomb', await answers_while(server, '/api/tasks/running/count', ended), busy);
   const seconds = (performance.now() - began) / 1000;
   t.diagnostic(`cleared in ${seconds.toFixed(2)} s`);
-  assert.ok(seconds < 2 * patience * busy_factor(), `cleared in ${seconds} s`);
+  assert.ok(seconds < 2 * patience * busy, `cleared in ${seconds} s`);
   assert.equal(marked(mark).length, 0);
   const { error } = await ended;
   assert.equal(error.details.limit, 512, 'the default');
@@ -57,9 +59,10 @@ test('a fork bomb is ended whole within 2 s and the server answers meanwhile (T1
 
 test('a memory bomb is ended soon after its limit and the server answers meanwhile (T13)', async (t) => {
   const server = await Server.start(t);
+  const busy = busy_factor();
   const task = await server.run('head -c 16G /dev/zero | tail', { limits: { memory_bytes: 512 * MiB } });
   const ended = failed_by(server, task, 'memory');
-  assert_quick(t, 'memory bomb', await answers_while(server, '/api/tasks/running/count', ended));
+  assert_quick(t, 'memory bomb', await answers_while(server, '/api/tasks/running/count', ended), busy);
   const { error, progress } = await ended;
   assert.equal(error.details.limit, 512 * MiB);
   t.diagnostic(`it had ${(error.details.seen / MiB).toFixed(0)} MiB`);
@@ -70,7 +73,7 @@ test('a memory bomb is ended soon after its limit and the server answers meanwhi
 
 test('CPU time is counted over the whole tree, and moves while it runs (R4.1)', async (t) => {
   const server = await Server.start(t);
-  const task = await server.run('while :; do :; done & while :; do :; done', { limits: { cpu_s: 5 }, timeout_s: 250 });
+  const task = await server.run('while :; do :; done & while :; do :; done', { limits: { cpu_s: 10 }, timeout_s: 250 });
   const stream = server.stream(`/api/tasks/${task.id}/stream`);
   const first = await server.when(task.id, (now) => now.progress.cpu_s > 0 && now.progress.memory_bytes > 0);
   await server.when(task.id, (now) => now.progress.cpu_s > first.progress.cpu_s && now.status === 'running');
@@ -122,6 +125,7 @@ test('a flood is cut on disk, said, and no failure; the server answers meanwhile
   const server = await Server.start(t);
   const limit = 8 * MiB;
   const total = 400 * MiB;
+  const busy = busy_factor();
   const tasks = [];
   for (let i = 0; i < 2; i += 1) tasks.push(await server.run(`yes 0123456789012345678901234567890123456789 | head -c ${total}`, { limits: { output_bytes: limit } }));
   const log = (task) => path.join(server.data_dir, 'run', `${task.id}.1`);
@@ -142,7 +146,7 @@ test('a flood is cut on disk, said, and no failure; the server answers meanwhile
     }
   }, 20);
   const began = performance.now();
-  assert_quick(t, 'flood', await answers_while(server, '/api/tasks/running/count', done));
+  assert_quick(t, 'flood', await answers_while(server, '/api/tasks/running/count', done), busy);
   clearInterval(watch);
   const rate = (2 * total) / MiB / ((performance.now() - began) / 1000);
   t.diagnostic(`${rate.toFixed(0)} MiB/s in all; on disk at most ${(largest / MiB).toFixed(2)} MiB a task`);
