@@ -178,16 +178,18 @@ class EngineImpl final : public Engine {
   LivePtr find_live(const TaskId& id) const;
   bool overloaded() const;
   std::unexpected<Error> busy_error() const;
-  // Runs `read` on a reader thread and `then` with its result on the engine's.
+  // Runs `read` on a reader thread and `then` with its result on the engine's. The store and the loop outlive the
+  // engine; a read that was posted may too, so it knows nothing of the engine itself.
   template <class Read, class Then>
   void read(Read read, Then then) {
     std::weak_ptr<char> alive = alive_;
-    parts_.readers.post([this, alive, read = std::move(read), then = std::move(then)]() mutable {
-      auto result = std::make_shared<decltype(read(parts_.store))>(read(parts_.store));
-      parts_.loop.post([alive, result, then = std::move(then)]() mutable {
-        if (!alive.expired()) then(std::move(*result));
-      });
-    });
+    parts_.readers.post(
+        [&store = parts_.store, &loop = parts_.loop, alive, read = std::move(read), then = std::move(then)]() mutable {
+          auto result = std::make_shared<decltype(read(store))>(read(store));
+          loop.post([alive, result, then = std::move(then)]() mutable {
+            if (!alive.expired()) then(std::move(*result));
+          });
+        });
   }
   // A call is answered later, never inside it: also where there is nothing to wait for.
   template <class T>
