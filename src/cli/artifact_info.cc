@@ -1,22 +1,12 @@
 #include "cli/artifact_info.h"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
 #include "cli/wire.h"
 
 namespace errand::cli {
 
-namespace {
-
-int64_t number(std::string_view text) {
-  int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<ArtifactInfo> parse_artifacts(std::string_view body) {
   std::vector<ArtifactInfo> files;

@@ -1,7 +1,6 @@
 // errand artifacts: the files that a task left, and one of them.
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
@@ -19,12 +18,6 @@ namespace errand::cli {
 namespace {
 
 constexpr int64_t part_bytes = 4 << 20;  // Of a download, at a time.
-
-int64_t number(std::string_view text) {
-  int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
 
 int print_list(const Context& context, const std::string& body) {
   const Screen& screen = context.screen;

@@ -1,5 +1,4 @@
 // errand logs: what a command printed, or an agent's conversation.
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,12 +13,6 @@
 namespace errand::cli {
 
 namespace {
-
-int64_t number(std::string_view text) {
-  int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
 
 // A point in time, or how long ago.
 Result<Time> since_of(const LogsArgs& args) {

@@ -51,7 +51,11 @@ int run(Context& context, const RunArgs& args) {
   if (!args.sandbox.empty()) out.field("sandbox", args.sandbox);
   if (!args.artifacts.empty()) {
     out.key("artifacts").array();
-    for (const std::string& pattern : args.artifacts) out.value(pattern);
+    for (const std::string& pattern : args.artifacts) {
+      if (!is_utf8(pattern))
+        return context.screen.fail({Code::invalid_argument, "A pattern of --artifacts is not UTF-8.", "not_utf8"});
+      out.value(pattern);
+    }
     out.end();
   }
   if (!args.add_dirs.empty()) {

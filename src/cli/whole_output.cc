@@ -1,7 +1,6 @@
 #include "cli/whole_output.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/text.h"
 #include "cli/resolve.h"
@@ -10,12 +9,6 @@ namespace errand::cli {
 namespace {
 
 constexpr int64_t page_bytes = 1 << 20;
-
-int64_t number(std::string_view text) {
-  int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
 
 }  // namespace
 
@@ -44,7 +37,10 @@ bool WholeOutput::read(int64_t from, const EventInfo& event, const Each& each) {
     query.add("run", std::to_string(event.run)).add("offset", std::to_string(from));
     query.add("limit", std::to_string(std::min(page_bytes, end - from))).add("format", "jsonl");
     const Result<Reply> reply = context_.client.request("GET", task_path(task_, "/log" + query.text()));
-    if (!reply || reply->status >= 400) return begun;
+    if (!reply || reply->status >= 400) {
+      give();
+      return begun;
+    }
     for (const std::string_view line : split(reply->body, '\n')) {
       const LogLine printed = parse_log_line(line);
       // Before the event lies what no event told of; in its range, what the other stream printed is another event's.

@@ -1,5 +1,7 @@
 #include "cli/wire.h"
 
+#include <charconv>
+
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
@@ -384,6 +386,12 @@ LogLine parse_log_line(std::string_view in) {
   const auto value = parse(in);
   if (!value) return {};
   return {text(*value, "stream"), integer(*value, "offset"), text(*value, "at"), text(*value, "text")};
+}
+
+int64_t number(std::string_view text) {
+  int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 std::string member(std::string_view in, std::string_view name) {

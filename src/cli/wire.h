@@ -160,6 +160,8 @@ Error parse_problem(int status, std::string_view body);
 
 // One member of an object as text; empty where there is none. Numbers and booleans as they are written.
 std::string member(std::string_view json, std::string_view name);
+// The whole number that a text begins with, as headers have it; 0 where it does not.
+int64_t number(std::string_view text);
 // The elements of the array `name` of an object (or of the text itself, where it is an array), each as JSON.
 std::vector<std::string> elements(std::string_view json, std::string_view name);
 
