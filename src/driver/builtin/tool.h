@@ -1,0 +1,119 @@
+// What the built-in agent can do: a tool, a call of it under way, and the tools of one turn.
+//
+// The loop (the driver) knows nothing of files, processes or servers: it shows a tool's spec to the model, asks whether
+// a call needs somebody's word, runs it, and stores what came out. Everything that a model gives is hostile.
+//
+// Threads: everything on the engine's thread, in both directions; what blocks is posted to a background executor by the
+// tool itself. `done` is called once, later, never inside run(), and never after the ToolRun was destroyed or detached.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/id.h"
+#include "base/result.h"
+#include "driver/driver.h"
+#include "task/task.h"
+
+namespace errand {
+struct Agent;
+namespace model {
+struct ToolSpec;
+}
+}  // namespace errand
+
+namespace errand::builtin {
+
+inline constexpr size_t tool_output_max = 30'000;  // Characters of an output that the model gets.
+
+struct ToolContext {
+  std::shared_ptr<const Task> task;
+  std::shared_ptr<const Agent> agent;
+  MessageId message;               // The assistant message that has the call: the same after a restart.
+  std::string call_id;             // Unique in that message.
+  std::vector<std::string> roots;  // work_dir, add_dirs: absolute. The first is what relative paths are below.
+  // The server died during this call: take up what still runs, never begin twice. Only for tools that survive().
+  bool again = false;
+  // Somebody said yes to this very call (need().ask was true): a path outside the roots may be used.
+  bool permitted = false;
+};
+
+struct ToolOutcome {
+  std::string output;  // UTF-8, bounded.
+  bool is_error = false;
+  bool interrupted = false;  // It may have had effects, and nobody knows how it ended.
+};
+
+class ToolRun {
+ public:
+  // What it does is ended, and nothing of it is left.
+  virtual ~ToolRun() = default;
+  // The server leaves: it goes on without us, where the tool survives(). The destructor ends nothing then.
+  virtual void detach() {}
+  // The outcome is durable: what was kept to take the call up again may go. After `done` only.
+  virtual void stored() {}
+  // As Turn::probe: is it alive, though silent? Answers, later and at most once, whether it did anything since the last
+  // time, and what was seen of it as the rest of a sentence (empty: nothing is known).
+  virtual void probe(std::move_only_function<void(bool works, std::string seen)> answer) { answer(true, {}); }
+};
+
+class Tool {
+ public:
+  using Done = std::move_only_function<void(ToolOutcome)>;
+
+  virtual ~Tool() = default;
+  virtual const model::ToolSpec& spec() const = 0;
+  // May run beside others, and again after a crash.
+  virtual bool read_only() const = 0;
+  // `again` can take it up (bash: its process lives on under the supervisor).
+  virtual bool survives() const { return false; }
+  // While it runs the task waits for its children: it holds no slot.
+  virtual bool waits_for_children(std::string_view /*input*/) const { return false; }
+  // One line for people. Takes any input.
+  virtual std::string summary(std::string_view input) const = 0;
+
+  // What the permission rules match, and whether it may run unasked (a read inside the roots). `subject` may have
+  // several lines (bash: one a simple command): a rule allows the call where it matches every line, and denies it where
+  // it matches any. A subject that begins with "?" was not understood: only a rule without a pattern means it.
+  struct Need {
+    bool ask = true;
+    std::string subject;
+    std::string text;  // The question for a person.
+  };
+  // An error: a wrong call, to be told to the model. May look at the file system.
+  virtual Result<Need> need(const ToolContext& context, std::string_view input) const = 0;
+  virtual std::unique_ptr<ToolRun> run(ToolContext context, std::string input, Done done) = 0;
+};
+
+// The tools of one turn: what the agent's list and the launch name, with those of MCP servers.
+class TurnTools {
+ public:
+  // Not detached: MCP servers are ended, and runs that are still known are released.
+  virtual ~TurnTools() = default;
+  // Answers once, later, when every tool is known: MCP servers are begun (30 s at most). `warnings` says what could not
+  // be had, a sentence each. list() and find() are complete then.
+  virtual void prepare(std::move_only_function<void(std::vector<std::string> warnings)> ready) = 0;
+  // In a stable order.
+  virtual const std::vector<Tool*>& list() const = 0;
+  // Null: there is no such tool for this turn.
+  virtual Tool* find(std::string_view name) const = 0;
+  // For the system prompt: the skills that can be loaded; empty where there are none or they are not enabled.
+  virtual std::string skills_text() const = 0;
+  virtual void detach() = 0;
+};
+
+// All that the server has. Outlives every TurnTools.
+class ToolSet {
+ public:
+  virtual ~ToolSet() = default;
+  virtual std::unique_ptr<TurnTools> open(std::shared_ptr<const Task> task, std::shared_ptr<const Agent> agent) = 0;
+  // Of Driver: the runs that tools have under the supervisor.
+  virtual void known_runs(std::move_only_function<void(std::vector<Driver::KnownRun>)> done) = 0;
+  virtual void end_run(const TaskId& task, int run) = 0;
+  virtual void forget(const TaskId& task) = 0;
+};
+
+}  // namespace errand::builtin
