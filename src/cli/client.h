@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/sse.h"
 #include "base/time.h"
 #include "cli/find_server.h"
-#include "cli/sse.h"
 
 namespace errand::cli {
 

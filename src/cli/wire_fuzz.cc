@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/sse.h"
 #include "cli/http_reader.h"
-#include "cli/sse.h"
 #include "cli/transcript.h"
 #include "cli/wire.h"
 

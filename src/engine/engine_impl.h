@@ -15,7 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "driver/timers.h"
+#include "base/timers.h"
 #include "engine/engine.h"
 #include "engine/recorder.h"
 #include "engine/slots.h"

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/timers.h"
 #include "driver/fake/demo.h"
-#include "driver/timers.h"
 #include "engine/engine.h"
 #include "store/memory/memory_store.h"
 

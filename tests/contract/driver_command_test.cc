@@ -3,8 +3,8 @@
 #include <memory>
 #include <stdlib.h>
 
+#include "base/timers.h"
 #include "driver/command/command_driver.h"
-#include "driver/timers.h"
 #include "tests/contract/driver_contract.h"
 #include "tests/contract/driver_fake_supervisor.h"
 

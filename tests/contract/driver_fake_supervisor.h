@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/timers.h"
+#include "base/timers.h"
 #include "process/client.h"
 #include "process/journal.h"
 

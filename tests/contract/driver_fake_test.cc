@@ -2,9 +2,9 @@
 #include <memory>
 
 #include "base/time.h"
+#include "base/timers.h"
 #include "driver/fake/demo.h"
 #include "driver/fake/fake_driver.h"
-#include "driver/timers.h"
 #include "tests/contract/driver_contract.h"
 
 namespace errand::test {

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "base/text.h"
+#include "base/timers.h"
 #include "driver/command/command_driver.h"
-#include "driver/timers.h"
 #include "tests/contract/driver_contract.h"
 #include "tests/process/harness.h"
 

@@ -8,8 +8,8 @@
 
 #include "base/id.h"
 #include "base/time.h"
+#include "base/timers.h"
 #include "driver/fake/fake_driver.h"
-#include "driver/timers.h"
 #include "engine/engine.h"
 #include "store/faulty.h"
 #include "store/memory/memory_store.h"

@@ -12,8 +12,8 @@
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
+#include "base/timers.h"
 #include "driver/fake/demo.h"
-#include "driver/timers.h"
 #include "engine/engine.h"
 #include "files/beneath.h"
 #include "store/sqlite/sqlite_store.h"

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/executor.h"
+#include "base/timers.h"
 #include "driver/command/artifacts.h"
 #include "driver/driver.h"
-#include "driver/timers.h"
 #include "process/client.h"
 #include "process/journal.h"
 

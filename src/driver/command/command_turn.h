@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "base/timers.h"
 #include "driver/command/command_driver.h"
 #include "driver/command/output.h"
 #include "driver/command/watch.h"
 #include "driver/driver.h"
-#include "driver/timers.h"
 #include "process/client.h"
 #include "process/journal.h"
 

@@ -8,10 +8,10 @@
 #include <span>
 #include <string_view>
 
+#include "base/timers.h"
 #include "driver/driver.h"
 #include "driver/fake/fake_driver.h"
 #include "driver/fake/script.h"
-#include "driver/timers.h"
 
 namespace errand::fake {
 

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "base/id.h"
+#include "base/timers.h"
 #include "driver/driver.h"
 #include "driver/fake/script.h"
-#include "driver/timers.h"
 
 namespace errand::fake {
 

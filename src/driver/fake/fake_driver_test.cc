@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/timers.h"
 #include "driver/fake/place.h"
-#include "driver/timers.h"
 
 namespace errand::fake {
 namespace {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/timers.h"
 #include "driver/driver.h"
 #include "driver/fake/fake_driver.h"
 #include "driver/fake/place.h"
 #include "driver/fake/script.h"
-#include "driver/timers.h"
 
 namespace errand::fake {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace errand::cli {
+namespace errand {
 
 struct SseEvent {
   std::string id;    // The last one given so far: what to reconnect with.
@@ -34,4 +34,4 @@ class SseParser {
   bool too_large_ = false;
 };
 
-}  // namespace errand::cli
+}  // namespace errand

@@ -1,6 +1,6 @@
-#include "cli/sse.h"
+#include "base/sse.h"
 
-namespace errand::cli {
+namespace errand {
 
 namespace {
 constexpr size_t event_bytes_max = 16 << 20;
@@ -63,4 +63,4 @@ bool SseParser::line(std::string_view text, const std::function<bool(const SseEv
   return true;
 }
 
-}  // namespace errand::cli
+}  // namespace errand

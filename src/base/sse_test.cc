@@ -1,10 +1,10 @@
-#include "cli/sse.h"
+#include "base/sse.h"
 
 #include <vector>
 
 #include <gtest/gtest.h>
 
-namespace errand::cli {
+namespace errand {
 namespace {
 
 struct Collected {
@@ -96,4 +96,4 @@ TEST(SseParser, RefusesAnEventWithoutEnd) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand

@@ -1,4 +1,4 @@
-#include "driver/timers.h"
+#include "base/timers.h"
 
 #include <algorithm>
 
