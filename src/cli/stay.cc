@@ -98,13 +98,12 @@ void explain_end(Context& context, const TaskInfo& task) {
 Result<StreamEnd> follow(Context& context, const std::string& id, int64_t after, EventPrinter& events,
                          ProgressLine& progress) {
   Asker asker(context, progress);
-  WholeOutput output(context, id);
   StreamCalls calls;
   calls.event = [&](const SseEvent& event) {
     Result<EventInfo> info = parse_event(event.data);
     if (!info) return true;
     info->type = event.type;
-    output.complete(*info, [&](const EventInfo& whole) { events.take(whole); });
+    with_whole_output(context, id, *info, [&](const EventInfo& whole) { events.take(whole); });
     if (info->task) {
       progress.set(activity(*info->task));
       asker.look_at(*info->task);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "engine/engine_impl.h"
 #include "engine/frame.h"
+#include "engine/output_text.h"
 #include "task/json_in.h"
 
 namespace errand {
@@ -60,12 +61,7 @@ std::vector<FramePtr> EngineImpl::frames(const std::vector<Event>& events) const
       // Only commands print; their driver reads the log.
       const auto driver = parts_.drivers.find("command");
       const Result<OutputRange> range = decode_output(event.data);
-      if (driver != parts_.drivers.end() && range) {
-        const auto limit = std::min<int64_t>(range->length, output_text_max);
-        if (Result<LogRead> log = driver->second->read_log(event.task_id, range->run, range->offset, limit))
-          for (LogPiece& piece : log->pieces)
-            if (piece.offset < range->offset + range->length) text += piece.bytes;
-      }
+      if (driver != parts_.drivers.end() && range) text = output_text(*driver->second, event.task_id, *range);
     }
     out.push_back(make_frame(event, text));
   }

@@ -145,6 +145,17 @@ std::string name_of(const std::string& data_dir) {
   return name;
 }
 
+// Makes the place where it is not there, and holds it. The lock is shared with the keepers, which inherit it: held as
+// long as one of us is there. Another's sweep may have it for a moment, and take the folder away before it is ours.
+Fd lock_place(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return {};
+  Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat opened{}, there{};
+  const bool ours = folder && ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(folder.get(), &opened) == 0 &&
+                    ::stat(path.c_str(), &there) == 0 && opened.st_ino == there.st_ino;
+  return ours ? std::move(folder) : Fd();
+}
+
 // Whether a process can really be put there: rights and kernels differ in more ways than can be read off.
 bool takes_processes(int place) {
   const std::string name = "probe.0";
@@ -186,18 +197,14 @@ CgroupPlace CgroupPlace::below(const std::string& parent, const std::string& dat
   place.path_ = parent + "/" + name_of(data_dir);
   Fd above(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (above) sweep_places(above.get());
-  // The lock is shared with the keepers, which inherit it: held as long as one of us is there. Another's sweep may have
-  // it for a moment, and take the folder away before it is ours.
   Fd folder;
-  for (int attempt = 0; attempt < place_attempts; ++attempt) {
-    if (::mkdir(place.path_.c_str(), 0700) != 0 && errno != EEXIST) break;
-    folder.reset(::open(place.path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-    struct stat opened{}, there{};
-    if (folder && ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(folder.get(), &opened) == 0 &&
-        ::stat(place.path_.c_str(), &there) == 0 && opened.st_ino == there.st_ino)
-      break;
-    ::poll(nullptr, 0, 1);
+  for (int attempt = 0; attempt < place_attempts && !folder; ++attempt) {
+    folder = lock_place(place.path_);
+    if (!folder) ::poll(nullptr, 0, 1);
   }
+  // Somebody lives there: a supervisor whose data folder was deleted and made again, which takes its groups with it
+  // when it leaves. So this one has groups of its own.
+  if (!folder) folder = lock_place(place.path_ += "." + std::to_string(::getpid()));
   if (!above || !folder) {
     place.why_not_ = "no group can be made in " + parent + " (" + std::strerror(errno) + ")";
     return place;

@@ -137,5 +137,17 @@ TEST(RealCgroup, WhatAnEarlierSupervisorLeftIsEnded) {
   CgroupPlace::clear(second.path());
 }
 
+TEST(RealCgroup, TwoThatLiveInOneFolderHaveGroupsOfTheirOwn) {
+  const std::string data_dir = "/errand-test-two-" + std::to_string(::getpid());
+  CgroupPlace first = CgroupPlace::below_own(data_dir);
+  if (!first.ok()) GTEST_SKIP() << "1 skipped: no control group can be made here: " << first.why_not();
+  CgroupPlace second = CgroupPlace::below_own(data_dir);
+  ASSERT_TRUE(second.ok());
+  EXPECT_NE(first.path(), second.path()) << "the first one takes its groups with it when it leaves";
+  CgroupPlace::clear(first.path());
+  EXPECT_TRUE(fs::exists(second.path()));
+  CgroupPlace::clear(second.path());
+}
+
 }  // namespace
 }  // namespace errand::process
