@@ -37,8 +37,9 @@ struct ToolContext {
   std::vector<std::string> roots;  // work_dir, add_dirs: absolute. The first is what relative paths are below.
   // The server died during this call: take up what still runs, never begin twice. Only for tools that survive().
   bool again = false;
-  // Somebody said yes to this very call (need().ask was true): a path outside the roots may be used.
-  bool permitted = false;
+  // need().subject of this call where it was allowed (by a person or a rule); empty where nobody had to be asked. What
+  // is done is what was allowed: a path that has come to mean another file meanwhile is refused.
+  std::string permitted;
 };
 
 struct ToolOutcome {

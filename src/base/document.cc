@@ -5,10 +5,10 @@
 #include <boost/json.hpp>
 #include <boost/json/basic_parser_impl.hpp>
 
-#include "api/fields.h"
+#include "base/fields.h"
 #include "base/text.h"
 
-namespace errand::api {
+namespace errand {
 namespace {
 
 namespace json = boost::json;
@@ -120,4 +120,4 @@ Result<Document> Document::parse(std::string_view text) {
 
 Result<Document> Document::parse_or_empty(std::string_view text) { return parse(trim(text).empty() ? "{}" : text); }
 
-}  // namespace errand::api
+}  // namespace errand

@@ -1,11 +1,11 @@
-#include "api/fields.h"
+#include "base/fields.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <boost/json.hpp>
 
-namespace errand::api {
+namespace errand {
 namespace {
 
 namespace json = boost::json;
@@ -152,7 +152,7 @@ void Fields::texts(std::string_view name, std::vector<std::string>& into, size_t
   }
 }
 
-void Fields::map(std::string_view name, StringMap& into, size_t count_max, TextRule rule) {
+void Fields::map(std::string_view name, std::map<std::string, std::string>& into, size_t count_max, TextRule rule) {
   const json::value* value = find(name);
   if (!value) return;
   const json::object* object = value->if_object();
@@ -211,8 +211,4 @@ Status Fields::done() {
   return {};
 }
 
-bool is_absolute_path(std::string_view path) {
-  return path.starts_with('/') && path.find('\0') == std::string_view::npos;
-}
-
-}  // namespace errand::api
+}  // namespace errand
