@@ -1,7 +1,6 @@
 #include "driver/command/command_driver.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <set>
 #include <unistd.h>
@@ -15,8 +14,9 @@
 #include "driver/command/command_turn.h"
 #include "driver/command/environment.h"
 #include "driver/command/output.h"
-#include "driver/command/sandbox.h"
+#include "driver/command/spawn.h"
 #include "driver/command/watch.h"
+#include "driver/run_name.h"
 #include "shell/interactive.h"
 
 namespace errand::command {
@@ -93,16 +93,11 @@ Status check_nice(int nice) {
               "nice");
 }
 
-// A run's name taken apart; its task is empty where it is none of ours.
+// A run of a command task; its task is empty where it is none: what an agent's tools run is not ours to end.
 Driver::KnownRun parse_run(std::string_view name) {
-  const size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos || dot == 0) return {};
-  Driver::KnownRun run;
-  const std::string_view number = name.substr(dot + 1);
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), run.run);
-  if (error != std::errc() || end != number.data() + number.size() || run.run < 1) return {};
-  run.task = TaskId(name.substr(0, dot));
-  return run;
+  std::optional<RunName> run = parse_run_name(name);
+  if (!run || !run->tool.empty()) return {};
+  return {.task = std::move(run->task), .run = run->run};
 }
 
 // An id becomes part of a path: one that could lead elsewhere is not used.
@@ -136,11 +131,6 @@ class CommandDriver final : public Driver {
   std::vector<int> log_runs(const TaskId& task, int last_run) const override;
 
  private:
-  process::SpawnRequest spawn_request(const Task& task, std::vector<std::string> environment) const;
-  SandboxPlan sandbox_plan(const Launch& launch, const std::string& artifacts) const;
-  Status check_sandbox_of(const Launch& launch) const;
-  std::string variable(std::string_view name) const;  // Of the server's environment.
-
   CommandOptions options_;
   CommandParts parts_;
   // Shared with what runs in the background, which may outlive this.
@@ -164,66 +154,7 @@ Status CommandDriver::check(const Launch& launch) const {
   for (const std::string& folder : launch.add_dirs)
     if (Status good = check_allowed(options_.work_dirs, "folder of add_dirs", folder); !good) return good;
   if (Status good = check_nice(launch.limits.nice); !good) return good;
-  return check_sandbox_of(launch);
-}
-
-Status CommandDriver::check_sandbox_of(const Launch& launch) const {
-  if (launch.sandbox == Sandbox::off) return {};
-  const process::Abilities abilities = parts_.supervisor.abilities();
-  if (abilities.bwrap.empty())
-    return fail(
-        Code::unsupported,
-        fmt::format("The sandbox level \"{}\" cannot be had here: {}. Or launch it with sandbox \"off\": then it "
-                    "can do all that you can.",
-                    name(launch.sandbox),
-                    abilities.known ? abilities.bwrap_text
-                                    : "the supervisor is of an older version; it is replaced once nothing runs"),
-        "sandbox");
-  return check_sandbox(sandbox_plan(launch, {}));
-}
-
-std::string CommandDriver::variable(std::string_view name) const {
-  for (const std::string& entry : options_.environment)
-    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
-      return entry.substr(name.size() + 1);
-  return {};
-}
-
-SandboxPlan CommandDriver::sandbox_plan(const Launch& launch, const std::string& artifacts) const {
-  return {.level = launch.sandbox,
-          .bwrap = parts_.supervisor.abilities().bwrap,
-          .work_dir = launch.work_dir.empty() ? "/" : launch.work_dir,
-          .add_dirs = launch.add_dirs,
-          .artifacts = artifacts,
-          .data_dir = options_.data_dir,
-          .home = variable("HOME")};
-}
-
-process::SpawnRequest CommandDriver::spawn_request(const Task& task, std::vector<std::string> environment) const {
-  const Launch& launch = task.launch;
-  process::SpawnRequest request;
-  request.run = run_name(task.id, task.run);
-  request.argv = launch.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", launch.command} : launch.argv;
-  request.work_dir = launch.work_dir.empty() ? "/" : launch.work_dir;
-  request.env = std::move(environment);
-  request.timeout_ms = launch.timeout_ms == 0 ? options_.default_timeout_ms : std::max<Millis>(launch.timeout_ms, 0);
-  request.grace_ms = options_.grace_ms;
-  request.output_limit = launch.limits.output_bytes > 0 ? launch.limits.output_bytes : options_.output_limit;
-  const auto bound = [](int64_t limit) { return std::max<int64_t>(limit, 0); };  // -1: none.
-  request.limits = {.cpu_s = bound(launch.limits.cpu_s),
-                    .memory_bytes = bound(launch.limits.memory_bytes),
-                    .processes = bound(launch.limits.processes),
-                    .open_files = bound(launch.limits.open_files),
-                    .nice = launch.limits.nice};
-  request.umask = options_.umask;
-  if (launch.sandbox == Sandbox::off) return request;
-  request.argv = sandbox_argv(sandbox_plan(launch, artifact_folder(options_.data_dir, task.id)), request.argv);
-  request.sandboxed = true;
-  // Where these lead there is nothing inside.
-  std::erase_if(request.env, [&](const std::string& entry) {
-    return (entry.starts_with("TMPDIR=") && !launch.env.contains("TMPDIR")) || entry.starts_with("XDG_RUNTIME_DIR=");
-  });
-  return request;
+  return check_sandbox_of(options_, parts_.supervisor.abilities(), launch);
 }
 
 Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sink) {
@@ -235,23 +166,17 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
     if (!stored) return std::unexpected(stored.error());
     mark = *std::move(stored);
   }
-  const std::string artifacts = artifact_folder(options_.data_dir, task.id);
-  std::error_code error;
-  fs::create_directories(artifacts, error);
-  if (!error) fs::permissions(artifacts, fs::perms::owner_all, error);
-  if (error)
-    return fail(error == std::errc::no_space_on_device ? Code::storage_full : Code::internal,
-                fmt::format("The folder for artifacts {} cannot be made: {}.", artifacts, error.message()));
-
+  const Result<std::string> artifacts = make_artifact_folder(options_, task.id);
+  if (!artifacts) return std::unexpected(artifacts.error());
+  const process::Abilities can = parts_.supervisor.abilities();
   if (!request.reattach)
-    if (Status good = check_sandbox_of(task.launch); !good) return std::unexpected(good.error());
-  Environment environment = make_environment(options_.environment, options_.env_allow, task.launch,
-                                             {{"ERRAND_TASK_ID", task.id.value},
-                                              {"ERRAND_SESSION_ID", task.session_id.value},
-                                              {"ERRAND_ARTIFACTS", artifacts}});
-  auto turn =
-      std::make_unique<CommandTurn>(options_, parts_, sink, spawn_request(task, std::move(environment.variables)),
-                                    std::move(mark), request.reattach ? task.progress.cpu_s : 0, task.launch.notify_on);
+    if (Status good = check_sandbox_of(options_, can, task.launch); !good) return std::unexpected(good.error());
+  const Launch& launch = task.launch;
+  Spawn spawn =
+      make_spawn(options_, can, task, run_name(task.id, task.run),
+                 launch.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", launch.command} : launch.argv);
+  auto turn = std::make_unique<CommandTurn>(options_, parts_, sink, std::move(spawn.request), std::move(mark),
+                                            request.reattach ? task.progress.cpu_s : 0, launch.notify_on);
   turn->gather_with([this, task = request.task](Gathered done) {
     if (artifacts_->nothing_to_gather(*task)) return done(ArtifactList{});
     gather(task, std::move(done));
@@ -260,7 +185,7 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
   // A message that came with a retry is part of the conversation, though a command does not read it.
   for (const Message& message : request.messages) first.emplace_back(report::Taken{message.id});
   if (!request.reattach)
-    for (const std::string& name : environment.missing)
+    for (const std::string& name : spawn.missing)
       first.emplace_back(report::Warning{
           "env_missing", fmt::format("{} is named in pass_env and is not set where the server runs.", name)});
   turn->tell(std::move(first));
@@ -361,7 +286,7 @@ std::unique_ptr<Driver> make_command_driver(CommandOptions options, CommandParts
   return std::make_unique<CommandDriver>(std::move(options), parts);
 }
 
-std::string run_name(const TaskId& task, int run) { return fmt::format("{}.{}", task.value, run); }
+std::string run_name(const TaskId& task, int run) { return errand::run_name({task, run, {}, {}}); }
 
 std::string artifact_folder(const std::string& data_dir, const TaskId& task) {
   return data_dir + "/artifacts/" + task.value;

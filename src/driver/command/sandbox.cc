@@ -174,6 +174,14 @@ Status check_folder(const SandboxPlan& plan, const char* field, const std::strin
 
 }  // namespace
 
+bool is_secret_place(const std::string& home, const std::string& path) {
+  if (home.empty()) return false;
+  const std::string real = resolved(home);
+  return std::ranges::any_of(home_secrets, [&](const char* secret) {
+    return inside(path, home + "/" + secret) || (!real.empty() && inside(path, real + "/" + secret));
+  });
+}
+
 Status check_sandbox(const SandboxPlan& plan) {
   if (Status good = check_folder(plan, "work_dir", plan.work_dir); !good) return good;
   for (const std::string& folder : plan.add_dirs)

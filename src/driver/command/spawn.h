@@ -1,0 +1,34 @@
+// How a command is started: what a launch says, as the supervisor takes it. Command tasks and what agents run begin
+// alike: the same environment, limits and sandbox.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "driver/command/command_driver.h"
+#include "process/client.h"
+#include "task/task.h"
+
+namespace errand::command {
+
+// A variable of the server's own environment; empty where it is not set.
+std::string server_variable(const CommandOptions& options, std::string_view name);
+
+// Can this launch have its sandbox here?
+Status check_sandbox_of(const CommandOptions& options, const process::Abilities& can, const Launch& launch);
+
+// The task's artifact folder, made where there is none.
+Result<std::string> make_artifact_folder(const CommandOptions& options, const TaskId& task);
+
+struct Spawn {
+  process::SpawnRequest request;
+  std::vector<std::string> missing;  // Named in pass_env, and not set where the server runs.
+};
+// `argv` as the run `run` of this task, in its work dir, with its environment and limits, in its sandbox. The timeout
+// and the bound of its output are the launch's own; whoever wants others sets them.
+Spawn make_spawn(const CommandOptions& options, const process::Abilities& can, const Task& task, std::string run,
+                 std::vector<std::string> argv);
+
+}  // namespace errand::command
