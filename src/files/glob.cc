@@ -53,8 +53,8 @@ bool takes(std::string_view& pattern, char c) {
 }
 
 // Of several stars only the last is ever gone back to: no pattern takes longer than its length times the name's.
-bool name_matches(std::string_view pattern, std::string_view name) {
-  if (name.starts_with('.') && !pattern.starts_with('.')) return false;
+bool name_matches(std::string_view pattern, std::string_view name, Dots dots) {
+  if (dots == Dots::named && name.starts_with('.') && !pattern.starts_with('.')) return false;
   std::string_view star_pattern, star_name;
   bool star = false;
   for (;;) {
@@ -81,12 +81,13 @@ bool name_matches(std::string_view pattern, std::string_view name) {
 
 }  // namespace
 
-Result<Glob> Glob::parse(std::string_view pattern) {
+Result<Glob> Glob::parse(std::string_view pattern, Dots dots) {
   std::string whole(pattern);
   if (whole.ends_with('/')) whole += "**";
   const Result<std::string> clean = clean_path(whole);
   if (!clean) return std::unexpected(clean.error());
   Glob glob;
+  glob.dots_ = dots;
   for (const std::string_view part : split(*clean, '/')) {
     if (part == "**" && !glob.parts_.empty() && glob.parts_.back() == "**") continue;
     glob.parts_.emplace_back(part);
@@ -107,8 +108,8 @@ Glob::States Glob::step(States states, std::string_view name) const {
   for (size_t i = 0; i < parts_.size(); ++i) {
     if ((states >> i & 1) == 0) continue;
     if (parts_[i] == "**") {
-      if (!name.starts_with('.')) next |= 1ULL << i;
-    } else if (name_matches(parts_[i], name)) {
+      if (dots_ == Dots::any || !name.starts_with('.')) next |= 1ULL << i;
+    } else if (name_matches(parts_[i], name, dots_)) {
       next |= 1ULL << (i + 1);
     }
   }

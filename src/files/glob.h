@@ -14,10 +14,13 @@
 
 namespace errand::files {
 
+// Whether `*`, `?` and `**` may stand for a dot at the beginning of a name: as a shell has it, or as .gitignore does.
+enum class Dots : uint8_t { named, any };
+
 class Glob {
  public:
   // invalid_argument where it is absolute, has "..", is empty or has more than 60 parts.
-  static Result<Glob> parse(std::string_view pattern);
+  static Result<Glob> parse(std::string_view pattern, Dots dots = Dots::named);
 
   // Where in the pattern a path may be: one bit a part.
   using States = uint64_t;
@@ -34,6 +37,7 @@ class Glob {
   States skip(States states) const;
 
   std::vector<std::string> parts_;
+  Dots dots_ = Dots::named;
 };
 
 }  // namespace errand::files

@@ -89,5 +89,11 @@ TEST(Glob, AHostilePatternTakesNoLonger) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
+TEST(Glob, WithAnyDotsHiddenNamesAreNamesLikeOthers) {
+  const Glob glob = *Glob::parse("**/*.o", Dots::any);
+  EXPECT_TRUE(glob.matches(".cache/.x.o"));
+  EXPECT_FALSE(Glob::parse("**/*.o")->matches(".cache/.x.o"));
+}
+
 }  // namespace
 }  // namespace errand::files

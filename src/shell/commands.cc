@@ -419,6 +419,7 @@ bool Parser::redirect(Redirect& into) {
     refuse("a redirection has no target");
     return true;
   }
+  if (operation == "<>" || operation.starts_with('>')) out_.writes.push_back(target);
   into.from = Command::From::file;
   if (operation == "<<<") {
     into.from = Command::From::here;

@@ -41,6 +41,7 @@ struct Command {
 struct Script {
   std::vector<Command> commands;  // In the order of the text; those of an expansion before the command that has it.
   std::vector<std::string> functions;  // The names that it defines.
+  std::vector<Word> writes;            // Targets of redirections that write: a path, or the number of a descriptor.
 };
 
 // invalid_argument where it is not understood; too_large past the bounds above.

@@ -5,6 +5,7 @@
 
 #include "shell/interactive.h"
 #include "shell/parse.h"
+#include "shell/subjects.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace errand::shell;
@@ -24,5 +25,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::abort();
   }
   if (const auto found = find_interactive(text); found && (found->key.empty() || found->instead.empty())) std::abort();
+  if (const auto lines = subjects(text)) {
+    if (lines->empty() || lines->size() > subjects_max) std::abort();
+    for (const std::string& line : *lines)
+      if (line.empty() || line.find_first_of("\r\n") != std::string::npos) std::abort();
+  }
   return 0;
 }

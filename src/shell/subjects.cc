@@ -1,0 +1,69 @@
+#include "shell/subjects.h"
+
+#include <algorithm>
+
+#include "shell/parse.h"
+
+namespace errand::shell {
+namespace {
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+std::string plain(std::string_view text) {
+  std::string out(text);
+  std::ranges::replace_if(out, is_control, ' ');
+  return out;
+}
+
+std::string shown(const Word& word) {
+  if (word.known) return plain(word.text);
+  const std::string name = word.expansion.empty() ? std::string("$(...)") : "${" + plain(word.expansion) + "}";
+  return name + plain(word.text);
+}
+
+// A program's name with a blank in it must not look like a program and its first word.
+bool odd_name(std::string_view name) {
+  return name.empty() || std::ranges::any_of(name, [](char c) { return c == ' ' || c == '>' || is_control(c); });
+}
+
+// Streams that are no files.
+bool is_stream(std::string_view target) {
+  return target == "/dev/null" || target == "/dev/stdout" || target == "/dev/stderr" || target == "-" ||
+         (!target.empty() && std::ranges::all_of(target, [](char c) { return c >= '0' && c <= '9'; }));
+}
+
+// What gives a later word another meaning.
+bool redefines(std::string_view name) { return name == "alias" || name == "function"; }
+
+}  // namespace
+
+std::optional<std::vector<std::string>> subjects(std::string_view script) {
+  const Result<Script> parsed = parse(script);
+  if (!parsed || !parsed->functions.empty()) return std::nullopt;
+  std::vector<std::string> lines;
+  size_t bytes = 0;
+  const auto add = [&](std::string line) {
+    bytes += line.size();
+    if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+    return lines.size() <= subjects_max && bytes <= subject_bytes_max;
+  };
+  for (const Command& command : parsed->commands) {
+    std::string line;
+    for (const std::string& assignment : command.assignments) line += plain(assignment) + " ";
+    for (size_t i = 0; i < command.words.size(); ++i) {
+      const Word& word = command.words[i];
+      if (i == 0 && (!word.known || odd_name(word.text) || redefines(word.text))) return std::nullopt;
+      line += shown(word) + " ";
+    }
+    while (line.ends_with(' ')) line.pop_back();
+    if (!line.empty() && !add(std::move(line))) return std::nullopt;
+  }
+  for (const Word& target : parsed->writes) {
+    if (target.known && is_stream(target.text)) continue;
+    if (!add("> " + shown(target))) return std::nullopt;
+  }
+  if (lines.empty()) return std::nullopt;
+  return lines;
+}
+
+}  // namespace errand::shell

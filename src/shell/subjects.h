@@ -1,0 +1,23 @@
+// What a script does, as lines that permission rules are held against: one for each simple command, wherever it stands
+// (lists, pipes, substitutions, loops), and one "> PATH" for each file that a redirection writes. A rule `git status*`
+// then means `git status -s` and not `git status; rm -rf /`, because every line has to be meant by a rule.
+//
+// Pure. What is not understood is nothing: then somebody is asked.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace errand::shell {
+
+inline constexpr size_t subjects_max = 100;
+inline constexpr size_t subject_bytes_max = 16 * 1024;  // Of all lines together.
+
+// A line is "NAME=value command word ...": words without their quotes, "${NAME}" or "$(...)" for an expansion. No line
+// has a line break in it. Nothing where the script cannot be read, defines functions or aliases of its own, runs a
+// command whose name is only known when it runs, or is longer than the bounds.
+std::optional<std::vector<std::string>> subjects(std::string_view script);
+
+}  // namespace errand::shell
