@@ -65,5 +65,8 @@ class Cgroup {
 
 // fork(), with the child in the group from its first instruction on. -1 and errno where this kernel cannot.
 pid_t fork_into(int group);
+// The same without a copy of the memory: the child calls `run`, which does not return, on a stack of its own, and this
+// process waits until it executes a program or ends. `run` may do nothing but system calls.
+pid_t fork_into(int group, void (*run)(void*), void* argument);
 
 }  // namespace errand::process

@@ -66,6 +66,7 @@ struct Prepared {
   std::vector<std::string> files;
   std::vector<char*> file_list, argv, env;
   rlim_t processes = 0;  // Of RLIMIT_NPROC; 0: as it is.
+  int tell = -1;         // Where a failure is told.
 };
 
 // RLIMIT_NPROC counts all threads of the user, on the whole machine, and not root's at all. So it is no limit of a run,
@@ -121,8 +122,9 @@ void be_the_first_to_go() {
 }
 
 // Runs in the child, on the keeper's memory: system calls only.
-[[noreturn]] void become(const Prepared& prepared, int tell) {
+[[noreturn]] void become(const Prepared& prepared) {
   const ChildSetup& setup = prepared.setup;
+  const int tell = prepared.tell;
   const SpawnRequest& request = setup.request;
   auto give_up = [tell](Stage stage, int error) {
     Failure failure{stage, error};
@@ -219,12 +221,15 @@ Started start_child(const ChildSetup& setup) {
   if (::pipe2(pipe, O_CLOEXEC) != 0) return {-1, no_process(errno)};
   Fd listen(pipe[0]), tell(pipe[1]);
   // Born in its group it never was outside; moving it there later would cost milliseconds on a busy machine.
-  pid_t pid = setup.cgroup >= 0 ? fork_into(setup.cgroup) : -1;
+  prepared.tell = tell.get();
+  pid_t pid = -1;
+  if (setup.cgroup >= 0)
+    pid = fork_into(setup.cgroup, [](void* child) { become(*static_cast<const Prepared*>(child)); }, &prepared);
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
   if (pid < 0) pid = ::vfork();
 #pragma clang diagnostic pop
-  if (pid == 0) become(prepared, tell.get());
+  if (pid == 0) become(prepared);
   if (pid < 0) return {-1, no_process(errno)};
   tell.reset();
   Failure failure;
