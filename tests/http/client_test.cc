@@ -1,0 +1,579 @@
+// The outbound client against a real server on a real socket.
+#include "http/client.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <dirent.h>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <memory>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/http/test_server.h"
+
+namespace errand::http {
+namespace {
+
+struct Caught : Handler {
+  Head got;
+  std::string text;
+  int heads = 0;
+  std::optional<Status> end;
+  std::function<void(std::string_view)> on_body;
+
+  void head(const Head& h) override {
+    got = h;
+    ++heads;
+  }
+  void body(std::string_view bytes) override {
+    EXPECT_EQ(heads, 1) << "the head comes first";
+    text += bytes;
+    if (on_body) on_body(bytes);
+  }
+  void done(Status status) override {
+    EXPECT_FALSE(end) << "done is told once";
+    end = std::move(status);
+  }
+  std::string reason() const { return end && !*end ? end->error().reason : ""; }
+  std::string message() const { return end && !*end ? end->error().message : ""; }
+};
+
+int entries(const char* folder) {
+  int count = 0;
+  DIR* dir = ::opendir(folder);
+  while (::readdir(dir)) ++count;
+  ::closedir(dir);
+  return count;
+}
+
+struct HttpClient : testing::Test {
+  TestLoop loop;
+  std::unique_ptr<Client> client = make_client(loop, {});
+
+  Request to(std::string url) {
+    Request request;
+    request.url = std::move(url);
+    return request;
+  }
+  // The whole call.
+  void get(Request request, Caught& caught) {
+    const auto call = client->start(std::move(request), caught);
+    EXPECT_FALSE(caught.end) << "nothing is called inside start";
+    ASSERT_TRUE(loop.run_until([&] { return caught.end.has_value(); }));
+  }
+};
+
+void echo(Peer& peer) {
+  for (std::string request; !(request = peer.request()).empty();)
+    if (!peer.answer(request, "X-One: 1\r\n")) return;
+}
+
+TEST_F(HttpClient, SendsWhatItWasGivenAndHearsTheAnswer) {
+  TestServer server(echo);
+  Caught caught;
+  get({.method = "POST",
+       .url = server.url("/v1/x?y=1"),
+       .headers = {{"X-Api-Key", "k"}, {"X-Empty", ""}},
+       .body = "hello"},
+      caught);
+  ASSERT_TRUE(*caught.end) << caught.message();
+  EXPECT_EQ(caught.got.status, 200);
+  EXPECT_EQ(caught.got.header("x-ONE"), "1");
+  EXPECT_TRUE(caught.text.starts_with("POST /v1/x?y=1 HTTP/1.1\r\n")) << caught.text;
+  EXPECT_TRUE(caught.text.contains("\r\nX-Api-Key: k\r\n"));
+  EXPECT_TRUE(caught.text.contains("\r\nX-Empty:")) << caught.text;
+  EXPECT_FALSE(caught.text.contains("Expect:"));
+  EXPECT_FALSE(caught.text.contains("urlencoded"));
+  EXPECT_TRUE(caught.text.ends_with("\r\n\r\nhello"));
+}
+
+TEST_F(HttpClient, KeepsAConnectionForTheNextCall) {
+  TestServer server(echo);
+  for (int i = 0; i < 5; ++i) {
+    Caught caught;
+    get(to(server.url()), caught);
+    ASSERT_TRUE(*caught.end);
+  }
+  EXPECT_EQ(server.accepted(), 1);
+}
+
+TEST_F(HttpClient, AnErrorStatusIsAnAnswer) {
+  TestServer server([](Peer& peer) {
+    peer.request();
+    peer.write("HTTP/1.1 529 Overloaded\r\nContent-Length: 4\r\nRetry-After: 7\r\n\r\nbusy");
+  });
+  Caught caught;
+  get(to(server.url()), caught);
+  ASSERT_TRUE(*caught.end);
+  EXPECT_EQ(caught.got.status, 529);
+  EXPECT_EQ(caught.got.header("retry-after"), "7");
+  EXPECT_EQ(caught.text, "busy");
+}
+
+TEST_F(HttpClient, AHeadOf100IsNotTheAnswer) {
+  TestServer server([](Peer& peer) {
+    peer.request();
+    peer.write("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n");
+    peer.answer("real");
+  });
+  Caught caught;
+  get(to(server.url()), caught);
+  EXPECT_EQ(caught.got.status, 200);
+  EXPECT_EQ(caught.got.header("link"), "");
+  EXPECT_EQ(caught.text, "real");
+}
+
+TEST_F(HttpClient, ABodyComesWhileItIsSent) {
+  std::promise<void> heard;
+  TestServer server([&](Peer& peer) {
+    peer.request();
+    peer.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n");
+    heard.get_future().wait();
+    peer.write("6\r\nsecond\r\n0\r\n\r\n");
+  });
+  Caught caught;
+  bool told = false;
+  caught.on_body = [&](std::string_view) {
+    if (caught.text == "first" && !std::exchange(told, true)) heard.set_value();
+  };
+  get(to(server.url()), caught);
+  EXPECT_EQ(caught.text, "firstsecond");
+}
+
+TEST_F(HttpClient, NobodyThereIsAConnectError) {
+  int port = 0;
+  {
+    port = TestServer([](Peer&) {}).port();
+  }
+  Caught caught;
+  get(to(fmt::format("http://127.0.0.1:{}/", port)), caught);
+  EXPECT_EQ(caught.reason(), "connect") << caught.message();
+  EXPECT_TRUE(caught.message().contains("127.0.0.1")) << caught.message();
+}
+
+TEST_F(HttpClient, NoConnectionInTimeIsATimeout) {
+  // TLS is part of connecting: this one never shakes hands.
+  TestServer server([](Peer& peer) { peer.wait_until_gone(); });
+  Caught caught;
+  Request request = to(fmt::format("https://127.0.0.1:{}/", server.port()));
+  request.connect_ms = 50;
+  get(std::move(request), caught);
+  EXPECT_EQ(caught.reason(), "timeout");
+  EXPECT_TRUE(caught.message().contains("No connection")) << caught.message();
+}
+
+TEST_F(HttpClient, NoHeadInTimeIsATimeout) {
+  TestServer server([](Peer& peer) { peer.wait_until_gone(); });
+  Caught caught;
+  Request request = to(server.url());
+  request.first_byte_ms = 50;
+  get(std::move(request), caught);
+  EXPECT_EQ(caught.reason(), "timeout");
+  EXPECT_EQ(caught.heads, 0);
+  EXPECT_TRUE(caught.message().contains("did not answer for 50 ms")) << caught.message();
+}
+
+TEST_F(HttpClient, SilenceInsideABodyIsATimeout) {
+  TestServer server([](Peer& peer) {
+    peer.request();
+    peer.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
+    peer.wait_until_gone();
+  });
+  Caught caught;
+  Request request = to(server.url());
+  request.silence_ms = 80;
+  get(std::move(request), caught);
+  EXPECT_EQ(caught.reason(), "timeout");
+  EXPECT_EQ(caught.text, "half");
+  EXPECT_TRUE(caught.message().contains("sent nothing more")) << caught.message();
+}
+
+TEST_F(HttpClient, AnAnswerThatEndsEarlyIsCut) {
+  TestServer server([](Peer& peer) {
+    peer.request();
+    peer.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
+  });
+  Caught caught;
+  get(to(server.url()), caught);
+  EXPECT_EQ(caught.reason(), "cut") << caught.message();
+  EXPECT_EQ(caught.text, "half");
+}
+
+TEST_F(HttpClient, NoAnswerAtAllIsCutToo) {
+  TestServer server([](Peer& peer) { peer.request(); });
+  Caught caught;
+  get(to(server.url()), caught);
+  EXPECT_EQ(caught.reason(), "cut") << caught.message();
+}
+
+TEST_F(HttpClient, NoHttpIsCutToo) {
+  TestServer server([](Peer& peer) {
+    peer.request();
+    peer.write("SSH-2.0-OpenSSH\r\nnonsense\r\n\r\n");
+  });
+  Caught caught;
+  get(to(server.url()), caught);
+  EXPECT_FALSE(*caught.end);
+}
+
+TEST_F(HttpClient, ADestroyedCallEndsTheRequestAndCallsNothing) {
+  std::promise<void> gone;
+  TestServer server([&](Peer& peer) {
+    peer.request();
+    peer.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
+    peer.wait_until_gone();
+    gone.set_value();
+  });
+  Caught caught;
+  auto call = client->start(to(server.url()), caught);
+  ASSERT_TRUE(loop.run_until([&] { return caught.text == "half"; }));
+  call.reset();
+  gone.get_future().wait();
+  loop.run_posted();
+  EXPECT_FALSE(caught.end);
+}
+
+TEST_F(HttpClient, AHandlerMayDestroyItsCall) {
+  TestServer server([&](Peer& peer) {
+    peer.request();
+    peer.answer("x");
+  });
+  Caught caught;
+  std::unique_ptr<Call> call;
+  bool called = false;
+  caught.on_body = [&](std::string_view) {
+    call.reset();
+    called = true;
+  };
+  call = client->start(to(server.url()), caught);
+  ASSERT_TRUE(loop.run_until([&] { return called; }));
+  loop.run_posted();
+  EXPECT_FALSE(caught.end);
+}
+
+TEST_F(HttpClient, AClientThatGoesEndsItsCalls) {
+  std::promise<void> gone;
+  TestServer server([&](Peer& peer) {
+    peer.wait_until_gone();
+    gone.set_value();
+  });
+  Caught caught;
+  auto call = client->start(to(server.url()), caught);
+  ASSERT_TRUE(loop.run_until([&] { return server.accepted() == 1; }));
+  client.reset();
+  gone.get_future().wait();
+  call.reset();
+  loop.run_posted();
+  EXPECT_FALSE(caught.end);
+}
+
+TEST_F(HttpClient, ABigBodyComesWhole) {
+  const std::string big(8 << 20, 'x');
+  TestServer server([&](Peer& peer) {
+    peer.request();
+    peer.answer(big);
+  });
+  Caught caught;
+  get(to(server.url()), caught);
+  EXPECT_TRUE(*caught.end);
+  EXPECT_EQ(caught.text.size(), big.size());
+  EXPECT_EQ(caught.text, big);
+}
+
+TEST_F(HttpClient, ABigRequestGoesWhole) {
+  TestServer server([&](Peer& peer) {
+    const std::string got = peer.request();
+    peer.answer(std::to_string(got.size() - got.find("\r\n\r\n") - 4));
+  });
+  Caught caught;
+  get({.method = "POST", .url = server.url(), .body = std::string(5 << 20, 'y')}, caught);
+  EXPECT_EQ(caught.text, std::to_string(5 << 20));
+}
+
+TEST_F(HttpClient, ABodyOverTheBoundIsRefused) {
+  std::promise<void> gone;
+  TestServer server([&](Peer& peer) {
+    peer.request();
+    peer.write("HTTP/1.1 200 OK\r\n\r\n");
+    while (peer.write(std::string(4096, 'x'))) {
+    }
+    gone.set_value();
+  });
+  Caught caught;
+  Request request = to(server.url());
+  request.body_max = 100'000;
+  get(std::move(request), caught);
+  EXPECT_EQ(caught.reason(), "too_large");
+  EXPECT_LE(caught.text.size(), 100'000u);
+  gone.get_future().wait();
+}
+
+// A loop that does not run must stop the server, not fill the memory; and the wait is not the server's silence.
+TEST_F(HttpClient, ASlowHandlerPausesTheTransfer) {
+  client = make_client(loop, {.in_flight_max = 64 << 10});
+  std::atomic<int64_t> sent = 0;
+  constexpr int64_t whole = 64 << 20;
+  TestServer server([&](Peer& peer) {
+    peer.request();
+    peer.write(fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", whole));
+    const std::string piece(1 << 16, 'x');
+    while (sent < whole && peer.write(piece)) sent += static_cast<int64_t>(piece.size());
+  });
+  Caught caught;
+  size_t largest = 0;
+  caught.on_body = [&](std::string_view bytes) {
+    largest = std::max(largest, bytes.size());
+    caught.text.clear();
+  };
+  Request request = to(server.url());
+  request.body_max = 1 << 30;
+  request.silence_ms = 60;
+  const auto call = client->start(std::move(request), caught);
+  // Until nothing moves any more: the loop is not run.
+  int64_t before = -1;
+  for (int still = 0; still < 5;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    still = sent == before && sent > 0 ? still + 1 : 0;
+    before = sent;
+  }
+  EXPECT_LT(sent, whole / 2) << "what the kernel's buffers take, and no more";
+  EXPECT_LE(loop.waiting(), 1u);
+  ASSERT_TRUE(loop.run_until([&] { return caught.end.has_value(); }));
+  EXPECT_TRUE(*caught.end) << caught.message();
+  EXPECT_EQ(sent, whole);
+  EXPECT_LE(largest, size_t{64} << 10);
+}
+
+TEST_F(HttpClient, ARedirectIsAnAnswerUnlessAskedFor) {
+  TestServer server([](Peer& peer) {
+    peer.request();
+    peer.write("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n");
+  });
+  Caught caught;
+  get(to(server.url()), caught);
+  ASSERT_TRUE(*caught.end);
+  EXPECT_EQ(caught.got.status, 302);
+  EXPECT_EQ(caught.got.header("location"), "/elsewhere");
+}
+
+TEST_F(HttpClient, AFollowedRedirectKeepsCredentialsAtTheirHost) {
+  TestServer other(echo);
+  TestServer server([&](Peer& peer) {
+    for (std::string request; !(request = peer.request()).empty();) {
+      if (request.starts_with("GET /first"))
+        peer.write("HTTP/1.1 302 Found\r\nLocation: /second\r\nContent-Length: 3\r\n\r\nold");
+      else if (!request.contains("X-Api-Key: k"))
+        peer.answer("the key is lost on the way");
+      else
+        peer.write(fmt::format("HTTP/1.1 307 Away\r\nLocation: {}\r\nContent-Length: 0\r\n\r\n", other.url("/third")));
+    }
+  });
+  Caught caught;
+  Request request = to(server.url("/first"));
+  request.headers = {{"X-Api-Key", "k"}, {"Authorization", "Bearer k"}, {"Accept", "text/html"}};
+  request.follow_redirects = true;
+  get(std::move(request), caught);
+  ASSERT_TRUE(*caught.end) << caught.message();
+  EXPECT_EQ(caught.got.url, other.url("/third"));
+  EXPECT_TRUE(caught.text.starts_with("GET /third")) << caught.text;
+  EXPECT_TRUE(caught.text.contains("Accept: text/html"));
+  EXPECT_FALSE(caught.text.contains("k\r\n")) << caught.text;
+}
+
+TEST_F(HttpClient, RedirectsEnd) {
+  TestServer server([](Peer& peer) {
+    while (!peer.request().empty()) peer.write("HTTP/1.1 302 Found\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n");
+  });
+  Caught caught;
+  Request request = to(server.url());
+  request.follow_redirects = true;
+  get(std::move(request), caught);
+  EXPECT_EQ(caught.reason(), "redirect");
+}
+
+TEST_F(HttpClient, ARedirectElsewhereThanHttpIsRefused) {
+  for (const char* where : {"file:///etc/passwd", "gopher://127.0.0.1/", "dict://127.0.0.1/"}) {
+    TestServer server([&](Peer& peer) {
+      peer.request();
+      peer.write(fmt::format("HTTP/1.1 302 Found\r\nLocation: {}\r\nContent-Length: 0\r\n\r\n", where));
+    });
+    Caught caught;
+    Request request = to(server.url());
+    request.follow_redirects = true;
+    get(std::move(request), caught);
+    EXPECT_EQ(caught.reason(), "redirect") << where;
+  }
+}
+
+TEST_F(HttpClient, WrongRequestsAreRefused) {
+  TestServer server(echo);
+  const Request wrong[] = {
+      {.url = "file:///etc/passwd"},
+      {.url = "ftp://127.0.0.1/"},
+      {.url = "nonsense://"},
+      {.url = ""},
+      {.url = server.url("/a\r\nX: y")},
+      {.method = "GET /x HTTP/1.1\r\nX: y", .url = server.url()},
+      {.url = server.url(), .headers = {{"X", "a\r\nY: b"}}},
+      {.url = server.url(), .headers = {{"X: a\r\nY", "b"}}},
+      {.url = server.url(), .headers = {{"", "b"}}},
+  };
+  for (const Request& request : wrong) {
+    Caught caught;
+    get(request, caught);
+    EXPECT_EQ(caught.reason(), "invalid") << request.url << request.method;
+  }
+  EXPECT_EQ(server.accepted(), 0);
+}
+
+TEST_F(HttpClient, ErrorsDoNotTellTheAddressBeyondItsHost) {
+  int port = 0;
+  {
+    port = TestServer([](Peer&) {}).port();
+  }
+  Caught caught;
+  get({.url = fmt::format("http://user:hunter2@127.0.0.1:{}/?key=sesame", port),
+       .headers = {{"x-api-key", "opensesame"}}},
+      caught);
+  EXPECT_FALSE(caught.message().contains("hunter2")) << caught.message();
+  EXPECT_FALSE(caught.message().contains("sesame")) << caught.message();
+}
+
+struct HttpClientTls : HttpClient {
+  const TestCertificate certificate{"IP:127.0.0.1"};
+  const std::string file =
+      (std::filesystem::temp_directory_path() / fmt::format("errand_http_test_{}.pem", ::getpid())).string();
+  HttpClientTls() { std::ofstream(file) << certificate.pem; }
+  ~HttpClientTls() override { std::filesystem::remove(file); }
+};
+
+TEST_F(HttpClientTls, AnUnknownAuthorityIsRefused) {
+  TestServer server(echo, &certificate);
+  Caught caught;
+  get(to(server.url()), caught);
+  EXPECT_EQ(caught.reason(), "tls");
+  EXPECT_TRUE(caught.message().contains("SSL_CERT_FILE")) << caught.message();
+}
+
+TEST_F(HttpClientTls, TheAuthorityOfTheEnvironmentIsTrusted) {
+  TestServer server(echo, &certificate);
+  for (const char* name : {"SSL_CERT_FILE", "CURL_CA_BUNDLE"}) {
+    client = make_client(loop, options_from_environment({{name, file}}));
+    Caught caught;
+    get(to(server.url()), caught);
+    ASSERT_TRUE(*caught.end) << name << caught.message();
+    EXPECT_EQ(caught.got.status, 200);
+  }
+}
+
+TEST_F(HttpClientTls, AnotherNameIsRefused) {
+  const TestCertificate other("DNS:example.org");
+  std::ofstream(file) << other.pem;
+  TestServer server(echo, &other);
+  client = make_client(loop, options_from_environment({{"SSL_CERT_FILE", file}}));
+  Caught caught;
+  get(to(server.url()), caught);
+  EXPECT_EQ(caught.reason(), "tls") << caught.message();
+}
+
+TEST_F(HttpClientTls, AFileThatIsNotThereTrustsNobody) {
+  TestServer server(echo, &certificate);
+  client = make_client(loop, options_from_environment({{"SSL_CERT_FILE", file + ".none"}}));
+  Caught caught;
+  get(to(server.url()), caught);
+  EXPECT_EQ(caught.reason(), "tls") << caught.message();
+}
+
+TEST_F(HttpClientTls, FromHttpsToHttpIsNotFollowed) {
+  TestServer plain(echo);
+  TestServer server(
+      [&](Peer& peer) {
+        peer.request();
+        peer.write(fmt::format("HTTP/1.1 302 Found\r\nLocation: {}\r\nContent-Length: 0\r\n\r\n", plain.url()));
+      },
+      &certificate);
+  client = make_client(loop, {.ca_file = file});
+  Caught caught;
+  Request request = to(server.url());
+  request.follow_redirects = true;
+  get(std::move(request), caught);
+  EXPECT_EQ(caught.reason(), "redirect");
+  EXPECT_EQ(plain.accepted(), 0);
+}
+
+TEST_F(HttpClient, TheProxyOfTheEnvironmentIsUsed) {
+  TestServer proxy([](Peer& peer) {
+    const std::string request = peer.request();
+    peer.answer(request.substr(0, request.find("\r\n")));
+  });
+  // Read by libcurl when a call starts.
+  ::setenv("http_proxy", proxy.url().c_str(), 1);
+  ::setenv("no_proxy", "direct.test", 1);
+  Caught caught;
+  get(to("http://model.test/v1"), caught);
+  ::unsetenv("http_proxy");
+  ::unsetenv("no_proxy");
+  ASSERT_TRUE(*caught.end) << caught.message();
+  EXPECT_EQ(caught.text, "GET http://model.test/v1 HTTP/1.1");
+}
+
+TEST_F(HttpClient, AThousandCallsLeaveNothingBehind) {
+  std::promise<void> gone;
+  TestServer server([](Peer& peer) {
+    for (std::string request; !(request = peer.request()).empty();)
+      if (!peer.answer("ok")) return;
+  });
+  int threads = 0, descriptors = 0;
+  for (int i = 0; i < 1000; ++i) {
+    Caught caught;
+    if (i % 3 == 2) {
+      // Ended while it is under way.
+      const auto call = client->start(to(server.url()), caught);
+      if (i % 2) loop.run_posted();
+    } else {
+      get(to(server.url()), caught);
+      ASSERT_TRUE(*caught.end) << i << caught.message();
+    }
+    if (i == 99) {
+      threads = entries("/proc/self/task");
+      descriptors = entries("/proc/self/fd");
+    }
+  }
+  Caught last;
+  get(to(server.url()), last);
+  // The test server has a thread a connection of its own, and calls that were cut made new ones: count the difference.
+  EXPECT_LE(entries("/proc/self/task"), threads + server.accepted());
+  EXPECT_LE(entries("/proc/self/fd"), descriptors + server.accepted());
+}
+
+TEST_F(HttpClient, ManyCallsAtOnce) {
+  std::atomic<int> waiting = 0;
+  TestServer server([&](Peer& peer) {
+    peer.request();
+    ++waiting;
+    while (waiting < 100) std::this_thread::yield();
+    peer.answer("ok", "Connection: close\r\n");
+  });
+  std::vector<std::unique_ptr<Caught>> all;
+  std::vector<std::unique_ptr<Call>> calls;
+  for (int i = 0; i < 100; ++i) {
+    all.push_back(std::make_unique<Caught>());
+    calls.push_back(client->start(to(server.url()), *all.back()));
+  }
+  ASSERT_TRUE(
+      loop.run_until([&] { return std::ranges::all_of(all, [](const auto& one) { return one->end.has_value(); }); }));
+  for (const auto& one : all) EXPECT_EQ(one->text, "ok") << one->message();
+}
+
+TEST(HttpLibrary, SaysItsVersion) {
+  ASSERT_TRUE(library_version());
+  EXPECT_TRUE(library_version()->starts_with("libcurl/")) << *library_version();
+}
+
+}  // namespace
+}  // namespace errand::http
