@@ -14,9 +14,11 @@
 #include <variant>
 #include <vector>
 
+#include "base/executor.h"
 #include "base/result.h"
 #include "files/beneath.h"
 #include "store/store.h"
+#include "task/agent.h"
 #include "task/artifact.h"
 #include "task/message.h"
 #include "task/task.h"
@@ -28,6 +30,9 @@ struct Capabilities {
   bool resume = false;                 // A further turn in the same conversation.
   bool fork = false;
   bool reattach = false;  // Goes on with a turn after the server was restarted.
+  // With reattach: what it says goes on in the message that was open. Otherwise the engine has closed that message, as
+  // interrupted, before the turn is opened again.
+  bool keeps_message = false;
   bool permissions = false;
   bool operator==(const Capabilities&) const = default;
 };
@@ -41,6 +46,12 @@ struct Text {
   int part = 0;  // Index of the part in the open message; parts begin in order.
   bool reasoning = false;
   std::string text;
+};
+// The driver's own data of a part of the open message (a provider's signature): stored with it, never shown. A part
+// that has not begun begins as an empty piece of reasoning.
+struct Opaque {
+  int part = 0;
+  std::string data;
 };
 struct ToolStarted {
   int part = 0;
@@ -56,6 +67,12 @@ struct ToolCompleted {
   int64_t ms = 0;
 };
 struct MessageEnded {};  // The open message is complete.
+// A complete message of the system's at this place of the conversation (a compaction, a preamble). Not between
+// MessageBegan and MessageEnded.
+struct SystemMessage {
+  MessageId id;  // Empty: the engine makes one.
+  std::vector<Part> parts;
+};
 // A command's: the bytes of one stream in [offset, offset + length) of its log. Each byte of a stream is in exactly one
 // such report, and no character is split between two. Where the streams alternate often, the range of one has bytes of
 // the other in it, which are not meant.
@@ -92,6 +109,14 @@ struct Asks {
   std::string tool;  // For permissions: what the rules match.
   std::string subject;
 };
+// It waits, and does nothing else: it holds no slot and its idle clock stands still until GoesOn. A turn that is taken
+// up again says anew which of the two holds.
+struct Waits {
+  WaitKind kind = WaitKind::quota;
+  std::string text;
+  Time until;  // Wall time; never: not known.
+};
+struct GoesOn {};
 struct Alive {};  // A sign of life that is no event.
 // The answer to a probe of something that is there and does nothing: what was seen of it, as the rest of a sentence.
 // It is no sign of life.
@@ -105,10 +130,10 @@ struct Match {  // A line of output that the launch asked to be told of (notify_
 };
 }  // namespace report
 
-using Report =
-    std::variant<report::MessageBegan, report::Text, report::ToolStarted, report::ToolCompleted, report::MessageEnded,
-                 report::Output, report::Used, report::Resources, report::Warning, report::AgentSession, report::Taken,
-                 report::Asks, report::Alive, report::Still, report::Match>;
+using Report = std::variant<report::MessageBegan, report::Text, report::ToolStarted, report::ToolCompleted,
+                            report::MessageEnded, report::Output, report::Used, report::Resources, report::Warning,
+                            report::AgentSession, report::Taken, report::Asks, report::Alive, report::Still,
+                            report::Match, report::Opaque, report::SystemMessage, report::Waits, report::GoesOn>;
 
 inline constexpr size_t output_text_max = 32 * 1024;
 
@@ -132,6 +157,9 @@ class Sink {
  public:
   virtual ~Sink() = default;
   virtual void report(std::vector<Report> reports, std::string checkpoint) = 0;
+  // Calls `then` when all that was reported before is durable: later, never inside this call, on the engine's thread.
+  // Not at all once the turn is over, detached or destroyed.
+  virtual void when_stored(Work then) = 0;
   // The work of this turn has ended and nothing of it is left (no process, no request). Exactly once, last.
   virtual void ended(Outcome outcome) = 0;
 };
@@ -139,9 +167,12 @@ class Sink {
 struct TurnRequest {
   std::shared_ptr<const Task> task;  // Task::run names the run.
   std::vector<Message> messages;     // User messages not yet taken, in order. The first turn of a command has none.
-  std::vector<Message> history;      // The conversation before them, for drivers that keep none of their own.
-  // The run was at work when the server stopped: go on after `task->checkpoint`, or answer `lost`.
+  std::vector<Message> history;      // The conversation before them, for drivers that keep none of their own. In the
+                                     // order in which the agent said and took it.
+  // The run was at work when the server stopped: go on after `task->checkpoint`, or answer `lost`. `history` has all
+  // that was stored of it: the message that was open (see Capabilities::keeps_message), the messages that it has taken.
   bool reattach = false;
+  std::shared_ptr<const Agent> agent;  // As it is configured now; never null.
 };
 
 // A turn at work.

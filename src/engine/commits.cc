@@ -79,6 +79,7 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
     if (const auto body = live->messages.find(message.id); body != live->messages.end()) body->second = message;
   publish(prepared, committed);
   settle_slot(*live);
+  reports_stored(live, prepared.actions);
   answer_actions(prepared);
   perform(live, std::move(prepared.effects));
   if (!at_work(live->task->state)) {

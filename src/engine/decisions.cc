@@ -31,6 +31,11 @@ bool EngineImpl::decide_all(const LivePtr& live, Prepared& prepared) {
     }
     if (std::holds_alternative<input::Activity>(action.input)) {
       if (step->unchanged) continue;  // Fenced.
+      if (action.take_up) {
+        prepared.recorder.close(out, now);
+        changed = true;
+        continue;
+      }
       after = std::move(step->after);
       decide_reports(*live, action, after, prepared, out, changed);
       after.checkpoint = action.checkpoint;
@@ -68,8 +73,20 @@ void EngineImpl::decide_reports(Live& live, const Action& action, Task& after, P
       if (body != live.messages.end()) prepared.recorder.take_message(body->second, out, now);
       add_step(std::move(*step), after, prepared, out, changed);
     } else if (const auto* asks = std::get_if<report::Asks>(&report)) {
-      Ask ask{asks->request_id, asks->kind, asks->text, asks->options, now, {}, {}};
+      Ask ask{.request_id = asks->request_id,
+              .kind = asks->kind,
+              .text = asks->text,
+              .options = asks->options,
+              .at = now,
+              .tool = asks->tool,
+              .subject = asks->subject};
       Result<Step> step = decide(after, input::Asked{after.run, std::move(ask)}, now);
+      if (step) add_step(std::move(*step), after, prepared, out, changed);
+    } else if (const auto* waits = std::get_if<report::Waits>(&report)) {
+      Result<Step> step = decide(after, input::Waits{after.run, {waits->kind, waits->text, waits->until}}, now);
+      if (step) add_step(std::move(*step), after, prepared, out, changed);
+    } else if (std::holds_alternative<report::GoesOn>(report)) {
+      Result<Step> step = decide(after, input::GoesOn{after.run}, now);
       if (step) add_step(std::move(*step), after, prepared, out, changed);
     } else if (const auto* session = std::get_if<report::AgentSession>(&report)) {
       after.driver_session = session->id;

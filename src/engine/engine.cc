@@ -41,7 +41,10 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings settings)
       settings_(std::move(settings)),
       ids_(parts_.clock, parts_.random),
       timers_(parts_.clock),
-      slots_(slot_limits(parts_, settings_)) {}
+      slots_(slot_limits(parts_, settings_)) {
+  for (Agent& agent : std::exchange(parts_.agents, {}))
+    agents_.push_back(std::make_shared<const Agent>(std::move(agent)));
+}
 
 EngineImpl::~EngineImpl() {
   // Turns before their sinks.
@@ -208,6 +211,7 @@ void EngineImpl::pump(const LivePtr& live) {
     return;
   }
   // Nothing to store.
+  reports_stored(live, prepared.actions);
   answer_actions(prepared);
   perform(live, std::move(prepared.effects));
   evict(live);

@@ -20,6 +20,7 @@
 #include "driver/driver.h"
 #include "engine/feed.h"
 #include "store/store.h"
+#include "task/agent.h"
 #include "task/decide.h"
 #include "task/json.h"
 #include "task/task.h"
@@ -33,22 +34,6 @@ using Reply = std::move_only_function<void(Result<T>)>;
 struct TaskView {
   Task task;
   TaskMoment moment;
-};
-
-// An agent that a task may name: found on this machine, or configured.
-struct Agent {
-  std::string id;  // A found one's id is its name.
-  std::string name;
-  std::string driver;  // Key of EngineParts::drivers.
-  std::string model;
-  std::string description;
-  bool builtin = true;  // Found, not configured: cannot be changed.
-  std::optional<Permission> permission;
-  int max_concurrent = 0;          // 0: no limit of its own.
-  std::string prompt;              // Its system prompt; empty: the driver's own.
-  std::vector<std::string> tools;  // The tools that it gets, by name; empty: what its driver gives.
-  std::string unavailable;         // Why it cannot be used here, as a sentence; empty: it can.
-  bool operator==(const Agent&) const = default;
 };
 
 struct EngineSettings {

@@ -1,5 +1,5 @@
 // The engine's inside, shared by its .cc files: engine.cc (tick, submit, load, pump), decisions.cc, commits.cc,
-// launch.cc, turns.cc (drivers, deadlines), calls.cc, removal.cc, batches.cc, sessions.cc, recovery.cc, shown.cc.
+// launch.cc, turns.cc (drivers), deadlines.cc, calls.cc, removal.cc, batches.cc, sessions.cc, recovery.cc, shown.cc.
 //
 // A tick: take what waits for each task, decide, hand the commits to the store. When they are durable: replace the
 // task, show its events, answer the callers, perform the effects. A task has at most one commit under way; its further
@@ -31,7 +31,9 @@ struct Action {
   // With Activity: what the driver reported, and its mark.
   std::vector<Report> reports;
   std::string checkpoint;
-  bool soft = false;  // May wait a little, to be merged with what follows.
+  bool soft = false;     // May wait a little, to be merged with what follows.
+  uint64_t report = 0;   // Its number in Live::reported.
+  bool take_up = false;  // Instead of reports: the message that was open when the server died is closed.
   // With Prompt and Retry: stored in the same commit.
   std::vector<Message> messages;
   // With Remove.
@@ -65,6 +67,9 @@ struct Live {
   std::unique_ptr<TurnSink> sink;
   std::unique_ptr<Turn> turn;
   bool opening = false;
+  // Reports of the turn by number: how many came, how many are durable, and who waits for one to be.
+  uint64_t reported = 0, stored = 0;
+  std::deque<std::pair<uint64_t, Work>> when_stored;
   int over_run = 0;  // The run whose work has ended with nothing left of it, whatever is stored yet.
 
   // Deadlines of the run, in steady time. 0: none.
@@ -131,7 +136,7 @@ class EngineImpl final : public Engine {
   void session_state(SessionId id, Reply<std::vector<StatePiece>> reply) override;
   void keep_state(SessionId id, std::string key, std::optional<std::string> value, Reply<void> reply) override;
 
-  std::vector<Agent> agents() const override { return parts_.agents; }
+  std::vector<Agent> agents() const override;
   StateCounts counts() const override { return parts_.store.counts(); }
   EngineSettings settings() const override { return settings_; }
   Health health() const override;
@@ -208,7 +213,7 @@ class EngineImpl final : public Engine {
 
   // --- launch.cc
   Status complete_launch(Launch& launch) const;
-  const Agent* find_agent(const std::string& id_or_name) const;
+  std::shared_ptr<const Agent> find_agent(const std::string& id_or_name) const;
   void launch_now(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply);
   Message user_message(const SessionId& session, int turn, const NewMessage& message);
 
@@ -222,6 +227,9 @@ class EngineImpl final : public Engine {
   bool read_live(const TaskId& id) const;
   void reported(TurnSink& sink, std::vector<Report> reports, std::string checkpoint);
   void turn_ended(TurnSink& sink, Outcome outcome);
+  void when_stored(TurnSink& sink, Work then);
+  void reports_stored(const LivePtr& live, const std::vector<Action>& actions);
+  void take_up_turn(const LivePtr& live);
   void bury(Live& live);
   void arm_deadlines(const LivePtr& live, bool reattached);
   Millis time_left(Live& live, bool reattached);
@@ -273,6 +281,7 @@ class EngineImpl final : public Engine {
 
   // --- owned by the engine's thread
   TimerQueue timers_;
+  std::vector<std::shared_ptr<const Agent>> agents_;
   Slots slots_;
   std::unordered_map<TaskId, LivePtr> lives_;
   std::unordered_map<TaskId, LivePtr> ghosts_;  // Removed; their runs are being ended.
@@ -360,6 +369,9 @@ class TurnSink final : public Sink {
   TurnSink(EngineImpl& engine, LivePtr live, int run) : engine_(engine), live_(std::move(live)), run_(run) {}
   void report(std::vector<Report> reports, std::string checkpoint) override {
     if (!ended_) engine_.reported(*this, std::move(reports), std::move(checkpoint));
+  }
+  void when_stored(Work then) override {
+    if (!ended_) engine_.when_stored(*this, std::move(then));
   }
   void ended(Outcome outcome) override {
     if (std::exchange(ended_, true)) return;

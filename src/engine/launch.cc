@@ -25,14 +25,20 @@ void fill_in(Limits& asked, const Limits& usual) {
 
 }  // namespace
 
-const Agent* EngineImpl::find_agent(const std::string& id_or_name) const {
-  const auto is = [&](const Agent& agent) { return agent.id == id_or_name || agent.name == id_or_name; };
-  const auto agent = std::ranges::find_if(parts_.agents, is);
-  return agent == parts_.agents.end() ? nullptr : &*agent;
+std::vector<Agent> EngineImpl::agents() const {
+  std::vector<Agent> out;
+  for (const auto& agent : agents_) out.push_back(*agent);
+  return out;
+}
+
+std::shared_ptr<const Agent> EngineImpl::find_agent(const std::string& id_or_name) const {
+  const auto is = [&](const auto& agent) { return agent->id == id_or_name || agent->name == id_or_name; };
+  const auto agent = std::ranges::find_if(agents_, is);
+  return agent == agents_.end() ? nullptr : *agent;
 }
 
 Driver* EngineImpl::driver_of(const Task& task) const {
-  const Agent* const agent = find_agent(task.launch.agent_id);
+  const std::shared_ptr<const Agent> agent = find_agent(task.launch.agent_id);
   if (agent == nullptr) return nullptr;
   const auto driver = parts_.drivers.find(agent->driver);
   return driver == parts_.drivers.end() ? nullptr : driver->second;
@@ -41,11 +47,11 @@ Driver* EngineImpl::driver_of(const Task& task) const {
 Status EngineImpl::complete_launch(Launch& launch) const {
   const bool command = launch.kind == TaskKind::command;
   if (command) launch.agent_id = "command";
-  const Agent* const agent = find_agent(launch.agent_id);
+  const std::shared_ptr<const Agent> agent = find_agent(launch.agent_id);
   if (agent == nullptr || (agent->driver == "command") != command) {
     std::string known;
-    for (const Agent& a : parts_.agents)
-      if (a.driver != "command" && a.unavailable.empty()) known += (known.empty() ? "" : ", ") + a.id;
+    for (const auto& a : agents_)
+      if (a->driver != "command" && a->unavailable.empty()) known += (known.empty() ? "" : ", ") + a->id;
     return fail(Code::not_found, fmt::format("There is no agent \"{}\"; this server has: {}.", launch.agent_id, known),
                 "unknown_agent");
   }
@@ -56,6 +62,8 @@ Status EngineImpl::complete_launch(Launch& launch) const {
   launch.agent_id = agent->id;
   if (launch.model.empty()) launch.model = agent->model;
   if (!launch.permission) launch.permission = agent->permission;
+  if (agent->enable_skills) launch.enable_skills = true;
+  if (agent->enable_mcp) launch.enable_mcp = true;
   if (launch.work_dir.empty()) launch.work_dir = settings_.default_work_dir;
   if (launch.timeout_ms == 0) launch.timeout_ms = command ? settings_.command_timeout_ms : -1;
   if (launch.idle_timeout_ms == 0)

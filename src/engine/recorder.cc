@@ -14,6 +14,7 @@ constexpr size_t tool_output_max = 64 * 1024;
 // A part that grows without end is a driver gone wrong; the rest is dropped and said.
 constexpr size_t message_text_max = 4 << 20;
 constexpr size_t summary_characters_max = 120;
+constexpr size_t opaque_max = 1 << 20;
 
 template <class... F>
 struct Overloaded : F... {
@@ -58,10 +59,10 @@ void Recorder::take_message(Message message, Recording& out, Time now) {
   out.messages.push_back(std::move(message));
 }
 
-Message& Recorder::open(Task& after, IdSource& ids, Recording& out, Time now) {
+Message& Recorder::open(Task& after, IdSource& ids, Recording& out, Time now, const MessageId& id) {
   if (!open_) {
     Message message;
-    message.id = ids.message();
+    message.id = id ? id : ids.message();
     message.session_id = after.session_id;
     message.role = Role::assistant;
     message.turn = after.turn;
@@ -80,6 +81,27 @@ Part& Recorder::part(Message& message, int number, PartType type, Recording& out
   flush(out, now);
   part_index_[number] = message.parts.size();
   return message.parts.emplace_back(Part{.type = type});
+}
+
+void Recorder::write(Part& into, std::string_view text, Recording& out, Time now) {
+  if (into.text.size() + text.size() > message_text_max) return;
+  into.text += text;
+  const auto index = static_cast<size_t>(&into - open_->parts.data());
+  if (delta_ && delta_->part != index) flush(out, now);
+  if (!delta_) delta_ = Delta{index, into.type, {}};
+  delta_->text += text;
+}
+
+// While the message is open its parts are in its events, and what is in no event is all that is stored of them.
+void Recorder::keep_opaque(Recording& out) const {
+  Message bare = *open_;
+  bare.parts.clear();
+  for (const Part& part : open_->parts) bare.parts.push_back({.type = part.type, .opaque = part.opaque});
+  const auto stored = std::ranges::find(out.messages, bare.id, &Message::id);
+  if (stored != out.messages.end())
+    *stored = std::move(bare);
+  else
+    out.messages.push_back(std::move(bare));
 }
 
 void Recorder::flush(Recording& out, Time now) {
@@ -103,20 +125,35 @@ void Recorder::close(Recording& out, Time now) { complete(true, out, now); }
 
 void Recorder::record(const Report& report, Task& after, IdSource& ids, Recording& out, Time now) {
   std::visit(Overloaded{
-                 [&](const report::MessageBegan&) {
+                 [&](const report::MessageBegan& began) {
                    complete(true, out, now);
-                   open(after, ids, out, now);
+                   open(after, ids, out, now, began.id);
                  },
                  [&](const report::Text& text) {
                    Message& message = open(after, ids, out, now);
                    const PartType type = text.reasoning ? PartType::reasoning : PartType::text;
-                   Part& into = part(message, text.part, type, out, now);
-                   if (into.text.size() + text.text.size() > message_text_max) return;
-                   into.text += text.text;
-                   const auto index = static_cast<size_t>(&into - message.parts.data());
-                   if (delta_ && delta_->part != index) flush(out, now);
-                   if (!delta_) delta_ = Delta{index, type, {}};
-                   delta_->text += text.text;
+                   write(part(message, text.part, type, out, now), text.text, out, now);
+                 },
+                 [&](const report::Opaque& opaque) {
+                   Message& message = open(after, ids, out, now);
+                   const auto known = part_index_.find(opaque.part);
+                   if (known == part_index_.end())
+                     write(part(message, opaque.part, PartType::reasoning, out, now), {}, out, now);
+                   Part& into = message.parts[part_index_.at(opaque.part)];
+                   if (opaque.data.size() > opaque_max) return;
+                   into.opaque = opaque.data;
+                   keep_opaque(out);
+                 },
+                 [&](const report::SystemMessage& system) {
+                   complete(true, out, now);
+                   Message message;
+                   message.id = system.id ? system.id : ids.message();
+                   message.session_id = after.session_id;
+                   message.role = Role::system;
+                   message.turn = after.turn;
+                   message.created_at = message.completed_at = now;
+                   message.parts = system.parts;
+                   add_message(std::move(message), out, now);
                  },
                  [&](const report::ToolStarted& tool) {
                    Message& message = open(after, ids, out, now);
@@ -173,6 +210,8 @@ void Recorder::record(const Report& report, Task& after, IdSource& ids, Recordin
                  [](const report::Alive&) {},
                  [](const report::Still&) {},
                  [](const report::Match&) {},
+                 [](const report::Waits&) {},
+                 [](const report::GoesOn&) {},
              },
              report);
 }

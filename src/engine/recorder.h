@@ -38,20 +38,23 @@ class Recorder {
   // The agent took a user's message.
   void take_message(Message message, Recording& out, Time now);
 
-  // Reports about state (Asks, Taken, AgentSession) are the engine's own business and are ignored here.
+  // Reports about state (Asks, Taken, AgentSession, Waits, GoesOn) are the engine's own business and are ignored here.
   void record(const Report& report, Task& after, IdSource& ids, Recording& out, Time now);
   // Text that was merged becomes one event. Called once all reports of a commit are recorded.
   void flush(Recording& out, Time now);
   // The turn is over: a message that is still open is closed with what there is.
   void close(Recording& out, Time now);
 
+  bool has_open() const { return open_.has_value(); }
   // The text of the last assistant message that was completed.
   const std::string& last_text() const { return last_text_; }
 
  private:
-  Message& open(Task& after, IdSource& ids, Recording& out, Time now);
+  Message& open(Task& after, IdSource& ids, Recording& out, Time now, const MessageId& id = {});
   Part& part(Message& message, int number, PartType type, Recording& out, Time now);
   void complete(bool interrupted, Recording& out, Time now);
+  void write(Part& into, std::string_view text, Recording& out, Time now);
+  void keep_opaque(Recording& out) const;
 
   int64_t last_message_ = 0;
   std::optional<Message> open_;

@@ -97,7 +97,7 @@ void EngineImpl::take_up(Recovered recovered) {
     settle_slot(*live);
     const Driver* const driver = driver_of(*live->task);
     if (driver != nullptr && driver->capabilities().reattach) {
-      open_turn(live, true);
+      take_up_turn(live);
     } else {
       submit(live, {.input = input::Lost{live->task->run,
                                          "The server was ended while it ran, and its agent cannot take up the work "

@@ -106,7 +106,10 @@ void EngineImpl::open_now(const LivePtr& live, bool reattach, std::vector<Messag
   }
   bury(*live);
   live->sink = std::make_unique<TurnSink>(*this, live, run);
-  TurnRequest request{.task = live->task, .history = std::move(history), .reattach = reattach};
+  TurnRequest request{.task = live->task,
+                      .history = std::move(history),
+                      .reattach = reattach,
+                      .agent = find_agent(task.launch.agent_id)};
   for (const MessageId& id : messages_to_give(task, reattach))
     if (const auto body = live->messages.find(id); body != live->messages.end())
       request.messages.push_back(body->second);
@@ -126,6 +129,20 @@ void EngineImpl::open_now(const LivePtr& live, bool reattach, std::vector<Messag
   live->turn = std::move(*turn);
   arm_deadlines(live, reattach);
   if (unwanted) stop_turn(live);
+}
+
+// After a restart. What its agent was saying is cut here, unless the driver goes on in that very message.
+void EngineImpl::take_up_turn(const LivePtr& live) {
+  const Driver* const driver = driver_of(*live->task);
+  if (!live->recorder.has_open() || driver == nullptr || driver->capabilities().keeps_message)
+    return open_turn(live, true);
+  Action action{.input = input::Activity{live->task->run}, .take_up = true};
+  action.reply = [this, live](Result<Task> closed) {
+    if (closed || live->removed) return open_turn(live, true);
+    timers_.add(store_retry_ms, [this, live] { take_up_turn(live); });
+  };
+  live->opening = true;
+  submit(live, std::move(action));
 }
 
 // A driver that does not answer a stop is let go after a while: ~Turn leaves nothing behind.
@@ -181,7 +198,31 @@ void EngineImpl::reported(TurnSink& sink, std::vector<Report> reports, std::stri
           live->last_sign + (read_live(live->id) ? settings_.delta_watched_ms : settings_.delta_unwatched_ms);
   }
   action.reports = std::move(reports);
+  action.report = ++live->reported;
   submit(live, std::move(action));
+}
+
+void EngineImpl::when_stored(TurnSink& sink, Work then) {
+  const LivePtr live = sink.live();
+  if (!live || live->removed) return;
+  live->when_stored.emplace_back(live->reported, std::move(then));
+  live->soft_until = Time{};  // Somebody waits: nothing is merged any longer.
+  to_pump_.push_back(live);
+  reports_stored(live, {});
+  schedule();
+}
+
+// These actions are settled: those who wait for the last of them are called.
+void EngineImpl::reports_stored(const LivePtr& live, const std::vector<Action>& actions) {
+  for (const Action& action : actions) live->stored = std::max(live->stored, action.report);
+  while (!live->when_stored.empty() && live->when_stored.front().first <= live->stored) {
+    parts_.loop.post([alive = std::weak_ptr(alive_), live, sink = live->sink.get(),
+                      then = std::move(live->when_stored.front().second)]() mutable {
+      // The turn that asked is still the one at work.
+      if (!alive.expired() && live->turn && live->sink.get() == sink) then();
+    });
+    live->when_stored.pop_front();
+  }
 }
 
 void EngineImpl::turn_ended(TurnSink& sink, Outcome outcome) {
@@ -225,6 +266,7 @@ void EngineImpl::turn_ended(TurnSink& sink, Outcome outcome) {
 
 // The turn may be in the middle of calling us: it is destroyed at the next tick.
 void EngineImpl::bury(Live& live) {
+  live.when_stored.clear();
   if (live.sink) live.sink->mute();
   if (live.turn) dead_turns_.push_back(std::move(live.turn));
   if (live.sink) dead_sinks_.push_back(std::move(live.sink));
@@ -293,8 +335,8 @@ void EngineImpl::idle_due(const LivePtr& live, int run) {
   if (live->removed || !live->task || live->task->run != run || live->task->phase != TurnPhase::working || !live->turn)
     return;
   const Millis limit = live->task->launch.idle_timeout_ms;
-  // It waits for somebody: its clock stands still.
-  if (open_ask(*live->task) != nullptr) live->last_sign = steady();
+  // It waits for somebody or something: its clock stands still.
+  if (waits(*live->task)) live->last_sign = steady();
   const Millis silent = steady() - live->last_sign;
   if (silent < (live->warned ? limit : limit / 2)) {
     live->turn->probe();

@@ -158,7 +158,16 @@ EventRange events_of(const Message& message, const Commit& commit, int64_t seq_b
 }
 
 bool is_unfinished(const Message& message) {
-  return message.role == Role::assistant && message.parts.empty() && (!message.completed_at || message.interrupted);
+  const auto bare = [](const Part& part) { return part.text.empty() && part.call_id.empty(); };
+  return message.role == Role::assistant && (!message.completed_at || message.interrupted) &&
+         std::ranges::all_of(message.parts, bare);
+}
+
+std::vector<Part> take_opaque(Message& message) { return std::exchange(message.parts, {}); }
+
+void put_opaque(Message& message, std::vector<Part> kept) {
+  for (size_t i = 0; i < std::min(kept.size(), message.parts.size()); ++i)
+    message.parts[i].opaque = std::move(kept[i].opaque);
 }
 
 QueuedTask queued_task(const Task& task) {

@@ -35,8 +35,11 @@ struct EventRange {
   int64_t until = 0;
 };
 EventRange events_of(const Message& message, const Commit& commit, int64_t seq_before);
-// True where the stored message has to be put together from its events.
+// True where the stored message has to be put together from its events. Of its parts only the drivers' own data is
+// stored (it is in no event): taken out before the events are applied, and put back behind them.
 bool is_unfinished(const Message& message);
+std::vector<Part> take_opaque(Message& message);
+void put_opaque(Message& message, std::vector<Part> kept);
 
 QueuedTask queued_task(const Task& task);
 

@@ -14,6 +14,8 @@ std::string broken_promise(const Task& task) {
   if (task.phase == TurnPhase::working && task.run < 1) return "a turn at work has a run";
   if (task.error.has_value() != (task.state == TaskState::failed)) return "an error is set exactly where it failed";
   if (rest && !task.asks.empty()) return "a task at rest asks nobody";
+  if (task.wait && (rest || task.stopping || task.phase != TurnPhase::working))
+    return "only a turn that goes on waits for something";
   if (rest && task.phase == TurnPhase::queued) return "a task at rest is not in line";
   if (rest && (task.phase == TurnPhase::working) != task.stopping)
     return "at rest a turn works exactly while it is stopped";

@@ -38,6 +38,8 @@ class Move {
     t.run += 1;
     t.checkpoint.clear();
     t.stopping = t.interrupting = false;
+    t.wait.reset();
+    t.repeat = {};
     // What waited for this turn is now of this turn: also where it is taken up again before the agent took it.
     for (WaitingMessage& message : t.waiting) message.when = When::steer;
     if (t.state == TaskState::pending) t.state = TaskState::running;
@@ -59,6 +61,7 @@ class Move {
     t.queued_at = now_;
     t.completed_at = t.retrieved_at = t.expires_at = Time{};
     t.stopping = t.interrupting = false;
+    t.wait.reset();
   }
 
   // Nobody will answer any more.
@@ -78,6 +81,7 @@ class Move {
     if (t.launch.retention_ms > 0) t.expires_at = now_ + t.launch.retention_ms;
     t.interrupting = false;
     t.stopping = stops;
+    t.wait.reset();
     drop_asks();
     if (stops) {
       effect(effect::Stop{t.run});
@@ -237,8 +241,8 @@ int max_restarts(const Launch& launch) { return launch.max_restarts > 0 ? launch
 
 Result<Step> on(const Task& task, const input::Deadline& input, Time now) {
   if (fenced(task, input.run) || !at_work(task.state) || task.stopping) return unchanged(task);
-  // R1.10: while it waits for an answer, silence is not idleness (the question may have come just before the deadline).
-  if (input.which != input::Deadline::Which::timeout && open_ask(task) != nullptr) return unchanged(task);
+  // R1.10: while it waits, silence is not idleness (the question may have come just before the deadline).
+  if (input.which != input::Deadline::Which::timeout && waits(task)) return unchanged(task);
   Move move(task, now);
   switch (input.which) {
     case input::Deadline::Which::timeout:
@@ -257,6 +261,7 @@ Result<Step> on(const Task& task, const input::Deadline& input, Time now) {
                                              move.task().restarts, max_restarts(task.launch)),
                                  now));
         move.task().stopping = true;
+        move.task().wait.reset();
         move.effect(effect::Stop{task.run});
         move.status();
       } else {
@@ -286,6 +291,7 @@ Result<Step> on(const Task& task, const input::Prompt& input, Time now) {
     if (input.when == When::steer) move.effect(effect::Send{input.message});
     if (input.when == When::interrupt) {
       t.stopping = t.interrupting = true;
+      t.wait.reset();
       move.drop_asks();
       move.effect(effect::Stop{t.run});
       move.status();
@@ -379,6 +385,48 @@ Result<Step> on(const Task& task, const input::ProgressDue& input, Time now) {
   if (fenced(task, input.run) || !at_work(task.state) || task.stopping) return unchanged(task);
   Move move(task, now);
   move.event(progress_event(task, now));
+  return std::move(move).done();
+}
+
+Result<Step> on(const Task& task, const input::Waits& input, Time now) {
+  if (fenced(task, input.run) || !at_work(task.state) || task.stopping || task.wait == input.wait)
+    return unchanged(task);
+  Move move(task, now);
+  move.task().wait = input.wait;
+  move.status();
+  return std::move(move).done();
+}
+
+Result<Step> on(const Task& task, const input::GoesOn& input, Time now) {
+  if (fenced(task, input.run) || !task.wait) return unchanged(task);
+  Move move(task, now);
+  move.task().wait.reset();
+  move.task().progress.last_update = now;
+  move.status();
+  return std::move(move).done();
+}
+
+Result<Step> on(const Task& task, const input::Overrun& input, Time now) {
+  if (fenced(task, input.run) || !at_work(task.state) || task.stopping) return unchanged(task);
+  Move move(task, now);
+  move.fail_with(input.error);
+  return std::move(move).done();
+}
+
+Result<Step> on(const Task& task, const input::Noticed& input, Time now) {
+  const bool known = std::ranges::any_of(task.waiting, [&](const auto& m) { return m.notice == input.notice; });
+  const bool wakes = task.state == TaskState::completed && input.wake;
+  if (known || (!at_work(task.state) && !wakes)) return unchanged(task);
+  Move move(task, now);
+  Task& t = move.task();
+  t.waiting.push_back({input.message, When::steer, false, input.notice});
+  if (wakes) {
+    t.resume_count += 1;
+    move.queue_turn(TaskState::resumed);
+    move.status();
+  } else if (t.phase == TurnPhase::working && !t.stopping) {
+    move.effect(effect::Send{input.message});
+  }
   return std::move(move).done();
 }
 

@@ -23,11 +23,13 @@
 //   completed  .        .              .                 .        .          -          resumed  -        gone
 //   failed     .        . (3)          . (3)             . (3)    .          -          -        pending  gone
 //   cancelled  .        . (3)          . (3)             . (3)    .          -          -        pending  gone
-//   (Activity, Taken, Asked, Answered, Retrieved, ProgressDue and NoticeTaken never change a state.)
+//   (Activity, Taken, Asked, Answered, Waits, GoesOn, Retrieved, ProgressDue and NoticeTaken never change a state.
+//   Overrun is as Deadline. Noticed is as Prompt where it wakes; otherwise, and for a failed or cancelled task, it changes
+//   nothing: the notice waits for the next turn.)
 //
 //   (1) Where a message waits for the next turn, that turn follows at once: the state is `resumed`.
 //   (2) Idle with on_hang = restart and restarts left: the turn is stopped and begun again, in the slot that it has.
-//       Idle while it asks somebody: nothing, its clock stands still.
+//       Idle while it waits (for an answer, a quota, its children): nothing, its clock stands still.
 //   (3) The processes are gone: `stopping` ends. Nothing the agent says after a cancel makes the task completed.
 //   `end` is the last event of a task that comes to rest: after a cancel or a timeout it follows when the processes are
 //   gone. An input that names a run other than the task's own is fenced off: it changes nothing.
@@ -39,6 +41,7 @@
 //   running:    Its turn is at work, run >= 1, started_at is set. No error.
 //   resumed:    Its turn is queued or at work; resume_count >= 1. No error.
 //   completed:  Its turn has ended, reason is "finished", not stopping, no asks, no waiting messages.
+//   `wait` is set only while a turn is at work and is not being stopped.
 //   failed:     error is set and reason equals its code. Its turn has ended, or is `working` exactly while stopping.
 //   cancelled:  reason names who. No error. Its turn has ended, or is `working` exactly while stopping.
 // clang-format on
@@ -115,6 +118,25 @@ struct Retrieved {};
 struct ProgressDue {
   int run = 0;
 };
+// The turn waits for something that is not its own work, or no longer does.
+struct Waits {
+  int run = 0;
+  Wait wait;
+};
+struct GoesOn {
+  int run = 0;
+};
+// The work of the run is over a bound that the engine keeps (a budget, a loop of equal calls): it is ended with this.
+struct Overrun {
+  int run = 0;
+  TaskError error;
+};
+// A notice to this task's own session; the message that tells it is stored in the same commit (R5.5).
+struct Noticed {
+  NoticeId notice;
+  MessageId message;
+  bool wake = false;  // Of a completed task it makes a further turn.
+};
 // The parent has a notice of this task's.
 struct NoticeTaken {
   NoticeId notice;
@@ -127,7 +149,8 @@ struct Remove {
 
 using Input = std::variant<input::Start, input::Activity, input::Taken, input::TurnEnded, input::Cancel,
                            input::Deadline, input::Prompt, input::Retry, input::Lost, input::Asked, input::Answered,
-                           input::Retrieved, input::ProgressDue, input::NoticeTaken, input::Remove>;
+                           input::Retrieved, input::ProgressDue, input::Waits, input::GoesOn, input::Overrun,
+                           input::Noticed, input::NoticeTaken, input::Remove>;
 
 namespace effect {
 struct Open {};  // Begin the turn with `Task::run`.

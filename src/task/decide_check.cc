@@ -19,7 +19,8 @@ bool fixed_fields_differ(const Task& a, const Task& b) {
 bool legal_move(TaskState from, TaskState to, const Input& input) {
   if (from == to) return true;
   const bool ends = std::holds_alternative<input::TurnEnded>(input);
-  const bool cuts = std::holds_alternative<input::Deadline>(input) || std::holds_alternative<input::Lost>(input);
+  const bool cuts = std::holds_alternative<input::Deadline>(input) || std::holds_alternative<input::Lost>(input) ||
+                    std::holds_alternative<input::Overrun>(input);
   switch (from) {
     case TaskState::pending:
       return (to == TaskState::running && std::holds_alternative<input::Start>(input)) ||
@@ -31,6 +32,7 @@ bool legal_move(TaskState from, TaskState to, const Input& input) {
       if (to == TaskState::failed) return ends || cuts;
       return to == TaskState::resumed && ends;
     case TaskState::completed:
+      if (const auto* noticed = std::get_if<input::Noticed>(&input)) return to == TaskState::resumed && noticed->wake;
       return to == TaskState::resumed && std::holds_alternative<input::Prompt>(input);
     case TaskState::failed:
     case TaskState::cancelled:
@@ -88,6 +90,7 @@ std::string broken_event(const Task& before, const Step& step, Time now) {
   if (before.state != after.state && !has_event(step, EventType::task_status)) return "a change of state is an event";
   if (before.stopping != after.stopping && !has_event(step, EventType::task_status))
     return "a change of `stopping` is an event";
+  if (before.wait != after.wait && !has_event(step, EventType::task_status)) return "a change of `wait` is an event";
   const auto ends = std::ranges::count(step.events, EventType::end, &Event::type);
   const bool came_to_rest = fully_at_rest(after) && !fully_at_rest(before);
   if (ends != (came_to_rest ? 1 : 0)) return "`end` is told once, when a task rests and its processes are gone";
@@ -178,8 +181,8 @@ std::string LifeCheck::broken_rule(const Task& before, const Input& input, const
   // That a notice was taken is told whenever it happens; all else after `end` begins a new turn.
   if (std::holds_alternative<input::NoticeTaken>(input)) return broken;
   if (ended_ && !step.events.empty() && !std::holds_alternative<input::Prompt>(input) &&
-      !std::holds_alternative<input::Retry>(input))
-    return "after `end` only a message or a retry begins anew";
+      !std::holds_alternative<input::Noticed>(input) && !std::holds_alternative<input::Retry>(input))
+    return "after `end` only a message, a notice that wakes or a retry begins anew";
   if (!step.events.empty()) ended_ = step.events.back().type == EventType::end;
   return broken;
 }
@@ -191,9 +194,10 @@ std::string describe(const Task& task) {
 }
 
 std::string describe(const Input& input) {
-  static constexpr const char* names[] = {"Start",    "Activity",  "Taken",       "TurnEnded",   "Cancel",
-                                          "Deadline", "Prompt",    "Retry",       "Lost",        "Asked",
-                                          "Answered", "Retrieved", "ProgressDue", "NoticeTaken", "Remove"};
+  static constexpr const char* names[] = {"Start",    "Activity",  "Taken",       "TurnEnded", "Cancel",
+                                          "Deadline", "Prompt",    "Retry",       "Lost",      "Asked",
+                                          "Answered", "Retrieved", "ProgressDue", "Waits",     "GoesOn",
+                                          "Overrun",  "Noticed",   "NoticeTaken", "Remove"};
   static_assert(std::size(names) == std::variant_size_v<Input>);
   std::string text = names[input.index()];
   if (const auto run = named_run(input)) text += fmt::format(" run={}", *run);
@@ -226,6 +230,10 @@ std::vector<Input> all_inputs(const Task& task, int serial) {
       out.push_back(input::Deadline{run, which, "seen for a long time"});
     out.push_back(input::Lost{run, "The server was restarted."});
     out.push_back(input::ProgressDue{run});
+    for (const WaitKind kind : {WaitKind::quota, WaitKind::children})
+      out.push_back(input::Waits{run, {kind, "It waits.", Time{}}});
+    out.push_back(input::GoesOn{run});
+    out.push_back(input::Overrun{run, {"budget", "It used all its tokens.", {}}});
     for (const AskKind kind : {AskKind::permission, AskKind::answer})
       out.push_back(input::Asked{
           run,
@@ -242,6 +250,11 @@ std::vector<Input> all_inputs(const Task& task, int serial) {
     for (const Ask& ask : task.asks) out.push_back(input::Answered{ask.request_id, decision, "text", "user"});
   }
   out.push_back(input::Retrieved{});
+  for (const bool wake : {false, true})
+    out.push_back(
+        input::Noticed{NoticeId(fmt::format("ntc_{}", serial)), MessageId(fmt::format("msg_n{}", serial)), wake});
+  for (const WaitingMessage& message : task.waiting)
+    if (message.notice) out.push_back(input::Noticed{message.notice, message.id, true});
   out.push_back(input::NoticeTaken{NoticeId("ntc_1")});
   out.push_back(input::Remove{});
   out.push_back(input::Remove{.only_at_rest = true});

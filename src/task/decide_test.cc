@@ -36,7 +36,7 @@ Step created(const Launch& launch) {
 }
 
 // What tells two tasks apart for `decide`; numbers that only grow are left out, so that there are finitely many.
-using Shape = std::tuple<TaskState, TurnPhase, bool, bool, int, size_t, bool, size_t, size_t, bool>;
+using Shape = std::tuple<TaskState, TurnPhase, bool, bool, int, size_t, bool, bool, size_t, size_t, bool>;
 Shape shape_of(const Task& task) {
   size_t untaken = 0;
   for (const WaitingMessage& message : task.waiting) untaken += message.taken ? 0 : 1;
@@ -47,6 +47,7 @@ Shape shape_of(const Task& task) {
           task.restarts,
           std::min<size_t>(task.asks.size(), 2),
           open_ask(task) != nullptr,
+          task.wait.has_value(),
           std::min<size_t>(untaken, 2),
           std::min<size_t>(task.waiting.size() - untaken, 1),
           static_cast<bool>(task.retrieved_at)};
@@ -115,7 +116,8 @@ TEST(Decide, OnlyRetryAndPromptLeaveARest) {
         if (!step || step->removed || step->after.state == task.state) continue;
         const bool completed = task.state == TaskState::completed;
         EXPECT_EQ(step->after.state, completed ? TaskState::resumed : TaskState::pending) << describe(task);
-        EXPECT_TRUE(completed ? std::holds_alternative<input::Prompt>(input)
+        const auto* noticed = std::get_if<input::Noticed>(&input);
+        EXPECT_TRUE(completed ? std::holds_alternative<input::Prompt>(input) || (noticed && noticed->wake)
                               : std::holds_alternative<input::Retry>(input))
             << describe(task) << " <- " << describe(input);
       }

@@ -21,6 +21,12 @@ void write_labels(JsonOut& out, const StringMap& labels) {
 void write_waiting_for(JsonOut& out, const Task& task) {
   out.key("waiting_for");
   const Ask* const open = open_ask(task);
+  if (open == nullptr && task.wait) {
+    out.object().field("kind", name(task.wait->kind));
+    out.field("text", first_characters(task.wait->text, list_characters_max));
+    out.field("until", task.wait->until).end();
+    return;
+  }
   if (open == nullptr) {
     out.null();
     return;
@@ -31,7 +37,7 @@ void write_waiting_for(JsonOut& out, const Task& task) {
   out.key("options").array();
   for (const std::string& option : ask.options) out.value(option);
   out.end();
-  out.key("until").null().end();
+  out.field("until", ask.until).end();
 }
 
 // The fields that are small whatever the caller sent.

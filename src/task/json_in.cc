@@ -1,5 +1,6 @@
 #include "task/json_in.h"
 
+#include <charconv>
 #include <climits>
 
 #include <boost/json.hpp>
@@ -229,17 +230,69 @@ void encode_budget(JsonOut& out, const Budget& budget) {
   fields.field("cost_usd", budget.cost_usd);
   fields.field("turns", budget.turns);
   fields.field("tool_calls", budget.tool_calls);
+  fields.field("wall_ms", budget.wall_ms);
   out.end();
 }
 
-void encode_rules(JsonOut& out, const std::vector<PermissionRule>& rules) {
+void encode_rules(JsonOut& out, std::string_view field, const std::vector<PermissionRule>& rules) {
   if (rules.empty()) return;
-  out.key("permission_rules").array();
+  out.key(field).array();
   for (const PermissionRule& rule : rules) {
     out.object().field("tool", rule.tool).field("pattern", rule.pattern);
     out.field("decision", name(rule.decision)).end();
   }
   out.end();
+}
+
+void decode_rules(Fields& outer, const char* field, std::vector<PermissionRule>& rules) {
+  outer.each(field, [&](const json::value& element) {
+    PermissionRule& rule = rules.emplace_back();
+    Fields inner(element);
+    inner.text("tool", rule.tool);
+    inner.text("pattern", rule.pattern);
+    inner.name_of("decision", rule.decision, parse_permission);
+    if (!inner.ok()) outer.fail();
+  });
+}
+
+// What else of a task moves with its progress: kept in the same column.
+void encode_moving(JsonOut& out, const Task& task) {
+  if (task.wait) {
+    out.key("wait").object().field("kind", name(task.wait->kind));
+    Sparse fields(out);
+    fields.field("text", task.wait->text);
+    fields.time("until", task.wait->until);
+    out.end();
+  }
+  encode_rules(out, "granted", task.granted);
+  if (task.repeat != Repeat{}) {
+    // As text: JSON's numbers have no 64 bits.
+    out.key("repeat").object().field("call", std::to_string(task.repeat.call));
+    out.field("result", std::to_string(task.repeat.result)).field("count", task.repeat.count).end();
+  }
+}
+
+void decode_moving(Fields& fields, Task& task) {
+  if (fields.find("wait")) {
+    Wait& wait = task.wait.emplace();
+    fields.inner("wait", [&](Fields& inner) {
+      inner.name_of("kind", wait.kind, parse_wait_kind);
+      inner.text("text", wait.text);
+      inner.time("until", wait.until);
+    });
+  }
+  decode_rules(fields, "granted", task.granted);
+  fields.inner("repeat", [&](Fields& inner) {
+    const auto hash = [&](const char* field, uint64_t& into) {
+      std::string digits;
+      inner.text(field, digits);
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), into);
+      if (error != std::errc() || end != digits.data() + digits.size()) inner.fail();
+    };
+    hash("call", task.repeat.call);
+    hash("result", task.repeat.result);
+    inner.integer("count", task.repeat.count);
+  });
 }
 
 void decode_part(const json::value& value, Part& part, bool& ok) {
@@ -255,6 +308,7 @@ void decode_part(const json::value& value, Part& part, bool& ok) {
   fields.integer("ms", part.ms);
   fields.text("media_type", part.media_type);
   fields.text("url", part.url);
+  fields.text("opaque", part.opaque);
   ok = ok && fields.ok();
 }
 
@@ -303,6 +357,11 @@ std::string encode_launch(const Launch& launch) {
   fields.field("fork", launch.fork);
   fields.id("parent_session_id", launch.parent_session_id);
   fields.id("parent_message_id", launch.parent_message_id);
+  if (!launch.ancestors.empty()) {
+    out.key("ancestors").array();
+    for (const TaskId& id : launch.ancestors) out.value(id.value);
+    out.end();
+  }
   fields.id("batch_id", launch.batch_id);
   fields.map("labels", launch.labels);
   fields.field("timeout_ms", launch.timeout_ms);
@@ -314,7 +373,7 @@ std::string encode_launch(const Launch& launch) {
   encode_limits(out, launch.limits);
   encode_budget(out, launch.budget);
   if (launch.permission) out.field("permission", name(*launch.permission));
-  encode_rules(out, launch.permission_rules);
+  encode_rules(out, "permission_rules", launch.permission_rules);
   fields.name_of("sandbox", launch.sandbox);
   fields.field("priority", launch.priority);
   fields.field("authorize_over_limit", launch.authorize_over_limit);
@@ -348,6 +407,9 @@ Result<Launch> decode_launch(std::string_view text) {
   fields.flag("fork", launch.fork);
   fields.id("parent_session_id", launch.parent_session_id);
   fields.id("parent_message_id", launch.parent_message_id);
+  std::vector<std::string> ancestors;
+  fields.texts("ancestors", ancestors);
+  for (std::string& id : ancestors) launch.ancestors.emplace_back(std::move(id));
   fields.id("batch_id", launch.batch_id);
   fields.map("labels", launch.labels);
   fields.integer("timeout_ms", launch.timeout_ms);
@@ -369,18 +431,12 @@ Result<Launch> decode_launch(std::string_view text) {
     inner.number("cost_usd", launch.budget.cost_usd);
     inner.integer("turns", launch.budget.turns);
     inner.integer("tool_calls", launch.budget.tool_calls);
+    inner.integer("wall_ms", launch.budget.wall_ms);
   });
   if (fields.find("permission")) {
     fields.name_of("permission", launch.permission.emplace(), parse_permission);
   }
-  fields.each("permission_rules", [&](const json::value& element) {
-    PermissionRule& rule = launch.permission_rules.emplace_back();
-    Fields inner(element);
-    inner.text("tool", rule.tool);
-    inner.text("pattern", rule.pattern);
-    inner.name_of("decision", rule.decision, parse_permission);
-    if (!inner.ok()) fields.fail();
-  });
+  decode_rules(fields, "permission_rules", launch.permission_rules);
   fields.name_of("sandbox", launch.sandbox, parse_sandbox);
   fields.integer("priority", launch.priority);
   fields.flag("authorize_over_limit", launch.authorize_over_limit);
@@ -391,7 +447,8 @@ Result<Launch> decode_launch(std::string_view text) {
   return launch;
 }
 
-std::string encode_progress(const Progress& progress) {
+std::string encode_progress(const Task& task) {
+  const Progress& progress = task.progress;
   std::string text;
   JsonOut out(text);
   out.object();
@@ -420,14 +477,16 @@ std::string encode_progress(const Progress& progress) {
     out.end();
   }
   encode_artifacts(out, progress.artifacts);
+  encode_moving(out, task);
   out.end();
-  return text;
+  return text == "{}" ? std::string() : text;
 }
 
-Result<Progress> decode_progress(std::string_view text) {
+Status decode_progress(std::string_view text, Task& task) {
+  if (text.empty()) return {};
   const std::optional<json::value> value = parse(text);
   if (!value) return damaged("progress");
-  Progress progress;
+  Progress& progress = task.progress;
   Fields fields(*value);
   fields.integer("tool_calls", progress.tool_calls);
   fields.each("recent_tools", [&](const json::value& element) {
@@ -454,8 +513,9 @@ Result<Progress> decode_progress(std::string_view text) {
     progress.attempt_ends.push_back(static_cast<int>(*run));
   });
   decode_artifacts(fields, progress.artifacts);
+  decode_moving(fields, task);
   if (!fields.ok()) return damaged("progress");
-  return progress;
+  return {};
 }
 
 std::string encode_asks(const std::vector<Ask>& asks) {
@@ -472,6 +532,9 @@ std::string encode_asks(const std::vector<Ask>& asks) {
     fields.time("at", ask.at);
     fields.field("decision", ask.decision);
     fields.field("reply", ask.reply);
+    fields.field("tool", ask.tool);
+    fields.field("subject", ask.subject);
+    fields.time("until", ask.until);
     out.end();
   }
   out.end();
@@ -492,6 +555,9 @@ Result<std::vector<Ask>> decode_asks(std::string_view text) {
     fields.time("at", ask.at);
     fields.text("decision", ask.decision);
     fields.text("reply", ask.reply);
+    fields.text("tool", ask.tool);
+    fields.text("subject", ask.subject);
+    fields.time("until", ask.until);
     if (!fields.ok()) return damaged("asks");
   }
   return asks;
@@ -504,6 +570,7 @@ std::string encode_waiting(const std::vector<WaitingMessage>& waiting) {
   for (const WaitingMessage& message : waiting) {
     out.object().field("id", message.id.value).field("when", name(message.when));
     if (message.taken) out.field("taken", true);
+    if (message.notice) out.field("notice", message.notice);
     out.end();
   }
   out.end();
@@ -520,6 +587,7 @@ Result<std::vector<WaitingMessage>> decode_waiting(std::string_view text) {
     fields.id("id", message.id);
     fields.name_of("when", message.when, parse_when);
     fields.flag("taken", message.taken);
+    fields.id("notice", message.notice);
     if (!fields.ok()) return damaged("waiting messages");
   }
   return waiting;
@@ -562,6 +630,7 @@ std::string encode_parts(const std::vector<Part>& parts) {
     fields.field("ms", part.ms);
     fields.field("media_type", part.media_type);
     fields.field("url", part.url);
+    fields.field("opaque", part.opaque);
     out.end();
   }
   out.end();

@@ -16,8 +16,10 @@ namespace errand {
 // decode(encode(x)) == x.
 std::string encode_launch(const Launch& launch);
 Result<Launch> decode_launch(std::string_view json);
-std::string encode_progress(const Progress& progress);
-Result<Progress> decode_progress(std::string_view json);
+// The progress, and with it what else moves while a turn works: what it waits for, what was granted, repeated calls.
+// Empty: nothing to say.
+std::string encode_progress(const Task& task);
+Status decode_progress(std::string_view json, Task& into);
 std::string encode_asks(const std::vector<Ask>& asks);
 Result<std::vector<Ask>> decode_asks(std::string_view json);
 std::string encode_waiting(const std::vector<WaitingMessage>& waiting);

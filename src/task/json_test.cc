@@ -34,6 +34,7 @@ Launch full_launch() {
   launch.fork = true;
   launch.parent_session_id = SessionId("ses_p");
   launch.parent_message_id = MessageId("msg_p");
+  launch.ancestors = {TaskId("task_p"), TaskId("task_q")};
   launch.batch_id = BatchId("batch_b");
   launch.labels = {{"k", "v"}};
   launch.timeout_ms = -1;
@@ -44,7 +45,7 @@ Launch full_launch() {
   launch.retention_ms = 86'400'000;
   launch.limits = {
       .cpu_s = 1, .memory_bytes = 1LL << 40, .processes = 3, .open_files = 4, .output_bytes = 5, .nice = -6};
-  launch.budget = {.tokens = 1, .cost_usd = 0.1, .turns = 2, .tool_calls = 3};
+  launch.budget = {.tokens = 1, .cost_usd = 0.1, .turns = 2, .tool_calls = 3, .wall_ms = 4};
   launch.permission = Permission::ask;  // The default enumerator, which an absent field would not bring back.
   launch.permission_rules = {{"bash", "git *", Permission::allow}, {"*", "", Permission::deny}};
   launch.sandbox = Sandbox::strict;
@@ -125,12 +126,21 @@ TEST(TaskJson, LaunchComesBackAsItWasStored) {
 TEST(TaskJson, LaunchIsMadeOfEveryField) {
   // A new field of Launch must be added to both codecs: this fails when one is added and forgotten here.
   const json::object stored = json::parse(encode_launch(full_launch())).as_object();
-  EXPECT_EQ(stored.size(), 36u) << json::serialize(stored);
+  EXPECT_EQ(stored.size(), 37u) << json::serialize(stored);
 }
 
 TEST(TaskJson, ProgressComesBackAsItWasStored) {
-  EXPECT_EQ(decode_progress(encode_progress(full_progress())), full_progress());
-  EXPECT_EQ(decode_progress(encode_progress(Progress{})), Progress{});
+  Task moving;
+  moving.progress = full_progress();
+  moving.wait = Wait{WaitKind::quota, "until noon", noon};
+  moving.granted = {{"bash", "git *", Permission::allow}};
+  moving.repeat = {UINT64_MAX, 7, 3};
+  Task read;
+  EXPECT_TRUE(decode_progress(encode_progress(moving), read));
+  EXPECT_EQ(read, moving);
+  EXPECT_EQ(encode_progress(Task{}), "");
+  EXPECT_TRUE(decode_progress("", read));
+  EXPECT_EQ(read, moving);
 }
 
 TEST(TaskJson, AsksComeBackAsTheyWereStored) {
@@ -196,7 +206,10 @@ TEST(TaskJson, ADamagedTextIsAnErrorAndNoCrash) {
   EXPECT_FALSE(decode_waiting(R"([{"when":"later"}])"));
   EXPECT_FALSE(decode_error("1"));
   EXPECT_FALSE(decode_parts(R"([{"type":"poem"}])"));
-  EXPECT_FALSE(decode_progress(R"({"recent_tools":{}})"));
+  Task task;
+  EXPECT_FALSE(decode_progress(R"({"recent_tools":{}})", task));
+  EXPECT_FALSE(decode_progress(R"({"wait":{"kind":"lunch"}})", task));
+  EXPECT_FALSE(decode_progress(R"({"repeat":{"call":"-1"}})", task));
   EXPECT_FALSE(decode_output(R"({"offset":-1})"));
   EXPECT_FALSE(decode_launch(std::string(1'000'000, '[')));
 }

@@ -33,6 +33,7 @@ struct Part {
   int64_t ms = 0;          // tool_result: how long it took.
   std::string media_type;  // file.
   std::string url;         // file: where it is (a data: or file: URL as given).
+  std::string opaque;      // The driver's own data of this part (a provider's signature): stored, never on the wire.
   bool operator==(const Part&) const = default;
 };
 

@@ -97,6 +97,13 @@ std::string_view name(Sandbox level) {
   std::unreachable();
 }
 
+std::string_view name(WaitKind kind) { return kind == WaitKind::quota ? "quota" : "children"; }
+std::optional<WaitKind> parse_wait_kind(std::string_view text) {
+  if (text == "quota") return WaitKind::quota;
+  if (text == "children") return WaitKind::children;
+  return std::nullopt;
+}
+
 std::string_view name(AskKind kind) {
   switch (kind) {
     case AskKind::permission:

@@ -15,8 +15,10 @@ std::string_view first_words(std::string_view text) { return trim(first_line(tri
 
 bool holds_slot(const Task& task) {
   if (task.stopping) return true;
-  return task.phase == TurnPhase::working && open_ask(task) == nullptr;
+  return task.phase == TurnPhase::working && !waits(task);
 }
+
+bool waits(const Task& task) { return task.wait.has_value() || open_ask(task) != nullptr; }
 
 const Ask* open_ask(const Task& task) {
   for (const Ask& ask : task.asks)

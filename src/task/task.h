@@ -68,12 +68,13 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
-// 0 is "none".
+// 0 is "none". Shared with the tasks that the task launches (R4.4).
 struct Budget {
   int64_t tokens = 0;
   double cost_usd = 0;
   int64_t turns = 0;
   int64_t tool_calls = 0;
+  Millis wall_ms = 0;  // From the task's start.
   bool operator==(const Budget&) const = default;
 };
 
@@ -105,6 +106,8 @@ struct Launch {
   bool fork = false;
   SessionId parent_session_id;
   MessageId parent_message_id;
+  // The task whose session the parent session is, that one's own, and so on; at most depth_max. Found by the engine.
+  std::vector<TaskId> ancestors;
   BatchId batch_id;  // "new" asks for one.
   StringMap labels;
   Millis timeout_ms = 0;       // 0: the default for the kind; -1: none.
@@ -125,6 +128,9 @@ struct Launch {
   std::vector<std::string> artifacts;
   bool operator==(const Launch&) const = default;
 };
+
+// A task that was launched by a task has a depth of 1; one at this depth launches none.
+inline constexpr size_t depth_max = 3;
 
 struct Usage {
   int64_t input_tokens = 0;
@@ -181,9 +187,32 @@ struct Ask {
   std::string text;
   std::vector<std::string> options;
   Time at;
-  std::string decision;  // Empty: open.
-  std::string reply;     // The answer, or the word that came with the decision.
+  std::string decision;   // Empty: open.
+  std::string reply;      // The answer, or the word that came with the decision.
+  std::string tool = {};  // For permissions: what the rules match.
+  std::string subject = {};
+  Time until = {};  // Where nobody has answered by then, it is denied.
   bool operator==(const Ask&) const = default;
+};
+
+// What a task at work waits for, beside an answer (R1.10, R4.5).
+enum class WaitKind : uint8_t { quota, children };
+std::string_view name(WaitKind kind);
+std::optional<WaitKind> parse_wait_kind(std::string_view text);
+
+struct Wait {
+  WaitKind kind = WaitKind::quota;
+  std::string text;
+  Time until;  // Wall time; never: not known.
+  bool operator==(const Wait&) const = default;
+};
+
+// The last tool call, and how often it was made in a row with the same result (R4.4: a loop is caught).
+struct Repeat {
+  uint64_t call = 0;    // Of name and input.
+  uint64_t result = 0;  // Of the output; 0: none yet.
+  int count = 0;
+  bool operator==(const Repeat&) const = default;
 };
 
 // A message of the turn at hand, or (untaken, `queue`) of the one after it. An untaken one is stored, and shown as
@@ -192,7 +221,8 @@ struct WaitingMessage {
   enum class When : uint8_t { steer, queue, interrupt };
   MessageId id;
   When when = When::steer;
-  bool taken = false;  // By the agent. Kept until the turn has completed, so that a retry can give it again.
+  bool taken = false;    // By the agent. Kept until the turn has completed, so that a retry can give it again.
+  NoticeId notice = {};  // What it tells is a notice to this task's session; taken with it.
   bool operator==(const WaitingMessage&) const = default;
 };
 std::string_view name(WaitingMessage::When when);
@@ -220,10 +250,13 @@ struct Task {
   int resume_count = 0;
   bool is_forked = false;
   std::vector<Ask> asks;
+  std::optional<Wait> wait;             // Set only while its turn is at work.
   std::vector<WaitingMessage> waiting;  // In order.
+  std::vector<PermissionRule> granted;  // By "allow always": before all other rules.
 
   // What came of it.
   Progress progress;
+  Repeat repeat;
   std::optional<std::string> result;
   std::optional<TaskError> error;
   std::optional<int> exit_code;
@@ -259,6 +292,10 @@ std::optional<RunRange> runs_of(const Task& task, int attempt);
 
 // The first question that has no answer yet; null where nobody is asked anything.
 const Ask* open_ask(const Task& task);
+
+// R1.10: it waits for somebody or something that is not its own work. It holds no slot, and its idle clock stands
+// still.
+bool waits(const Task& task);
 
 // The launch's own, else its description, else the first line of message or command; at most 80 characters.
 std::string title_of(const Launch& launch);

@@ -64,7 +64,8 @@ void read_stored(std::string_view text) {
   if (const auto parts = decode_parts(text)) {
     ERRAND_CHECK(decode_parts(encode_parts(*parts)) == *parts, "stored twice is the same");
   }
-  (void)decode_progress(text);
+  Task task;
+  (void)decode_progress(text, task);
   (void)decode_asks(text);
   (void)decode_waiting(text);
   (void)decode_error(text);

@@ -99,6 +99,26 @@ std::string Transcript::add(const Report& any) {
     asks.push_back(*ask);
     return {};
   }
+  if (const auto* opaque_part = std::get_if<report::Opaque>(&any)) {
+    const MessageSeen* message = open_message();
+    if (!message) return "opaque data of no message";
+    ++opaque;
+    return opaque_part->part <= static_cast<int>(message->parts.size()) ? ""
+                                                                        : "opaque data of a part that is not there";
+  }
+  if (const auto* message = std::get_if<report::SystemMessage>(&any)) {
+    if (open_message()) return "a system message inside a message";
+    system.push_back(*message);
+    return {};
+  }
+  if (const auto* waits = std::get_if<report::Waits>(&any)) {
+    wait = Wait{waits->kind, waits->text, waits->until};
+    return {};
+  }
+  if (std::holds_alternative<report::GoesOn>(any)) {
+    wait.reset();
+    return {};
+  }
   ++alive;
   return {};
 }
@@ -144,11 +164,22 @@ MessageId Host::prompt(const std::string& text) {
   Message message;
   message.id = MessageId(fmt::format("msg_{:026}", messages_.size() + 1));
   message.session_id = task_.session_id;
-  message.seq = static_cast<int64_t>(messages_.size()) + 1;
   message.turn = task_.turn;
   message.parts.push_back({.type = PartType::text, .text = text});
-  messages_.push_back(message);
+  Recording recording;
+  recorder_.add_message(message, recording, clock_.wall());
+  keep(recording);
   return message.id;
+}
+
+void Host::keep(Recording& recording) {
+  for (Message& message : recording.messages) {
+    const auto known = std::ranges::find(messages_, message.id, &Message::id);
+    if (known == messages_.end())
+      messages_.push_back(std::move(message));
+    else
+      *known = std::move(message);
+  }
 }
 
 Status Host::send(const std::string& text, MessageId* id) {
@@ -173,9 +204,10 @@ Status Host::open_turn(bool reattach) {
   TurnRequest request;
   request.task = std::make_shared<const Task>(task_);
   request.reattach = reattach;
+  request.agent = std::make_shared<const Agent>(Agent{.id = task_.launch.agent_id, .name = task_.launch.agent_id});
   for (const Message& message : messages_) {
-    const bool taken = static_cast<bool>(message.completed_at);
-    (taken ? request.history : request.messages).push_back(message);
+    const bool untaken = message.role == Role::user && !message.completed_at;
+    (untaken ? request.messages : request.history).push_back(message);
   }
   Result<std::unique_ptr<Turn>> turn = world_.driver().open(std::move(request), *this);
   if (!turn) return std::unexpected(turn.error());
@@ -192,6 +224,14 @@ Status Host::crash_and_reopen() {
   ended_ = 0;
   detached_ = false;
   store_max_ = INT_MAX;
+  lost_ = false;
+  when_stored_.clear();
+  if (!world_.driver().capabilities().keeps_message) {
+    transcript_.cut();
+    Recording recording;
+    recorder_.close(recording, clock_.wall());
+    keep(recording);
+  }
   return open_turn(true);
 }
 
@@ -204,7 +244,10 @@ void Host::report(std::vector<Report> reports, std::string checkpoint) {
   if (ended_ > 0) broken_ += "a report after the end\n";
   if (detached_) broken_ += "a report after detach\n";
   if (reports.empty()) broken_ += "an empty report\n";
-  if (static_cast<int>(stored_.size()) >= store_max_) return;
+  if (static_cast<int>(stored_.size()) >= store_max_) {
+    lost_ = true;
+    return;
+  }
   store(reports);
   stored_.push_back(std::move(reports));
   task_.checkpoint = checkpoint;
@@ -214,12 +257,16 @@ void Host::report(std::vector<Report> reports, std::string checkpoint) {
 void Host::store(const std::vector<Report>& reports) {
   for (const Report& any : reports) {
     if (const std::string wrong = transcript_.add(any); !wrong.empty()) broken_ += wrong + "\n";
+    Recording recording;
+    clock_.advance(1);
+    recorder_.record(any, task_, ids_, recording, clock_.wall());
+    keep(recording);
     if (const auto* taken = std::get_if<report::Taken>(&any)) {
       const auto message = std::ranges::find(messages_, taken->message, &Message::id);
       if (message == messages_.end()) {
         broken_ += "took a message that nobody sent\n";
       } else {
-        message->completed_at = Time{1};
+        message->completed_at = clock_.wall();
       }
     }
     if (const auto* ask = std::get_if<report::Asks>(&any))
@@ -247,9 +294,16 @@ void Host::answer_asks() {
   }
 }
 
+void Host::call_stored() {
+  if (!turn_ || ended_ > 0 || detached_ || lost_) return;
+  for (Work& then : std::exchange(when_stored_, {}))
+    if (turn_ && ended_ == 0) then();
+}
+
 bool Host::step_until(const std::function<bool()>& done) {
   return world_.run_until([&] {
     if (done()) return true;
+    call_stored();
     answer_asks();
     return done();
   });

@@ -11,7 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "base/id.h"
+#include "base/time.h"
 #include "driver/driver.h"
+#include "engine/recorder.h"
 
 namespace errand::test {
 
@@ -40,6 +43,10 @@ class Transcript {
  public:
   // Empty, or what is wrong with it.
   std::string add(const Report& report);
+  // The server died, and the message that was open was closed as it is.
+  void cut() {
+    if (MessageSeen* open = open_message()) open->ended = true;
+  }
   // Texts joined a part, tools with their results, output joined a stream, sums: the same however it was cut into
   // reports.
   std::string text() const;
@@ -48,6 +55,9 @@ class Transcript {
   std::vector<report::Asks> asks;
   std::vector<report::Output> outputs;
   std::vector<report::Warning> warnings;
+  std::vector<report::SystemMessage> system;
+  std::optional<Wait> wait;
+  int opaque = 0;
   std::string agent_session;
   Usage usage;
   report::Resources resources;
@@ -113,19 +123,28 @@ class Host final : public Sink {
 
  private:
   void report(std::vector<Report> reports, std::string checkpoint) override;
+  void when_stored(Work then) override { when_stored_.push_back(std::move(then)); }
   void ended(Outcome outcome) override;
+  void call_stored();
   void store(const std::vector<Report>& reports);
+  void keep(Recording& recording);
   Status open_turn(bool reattach);
   void answer_asks();
   bool step_until(const std::function<bool()>& done);
 
   DriverWorld& world_;
   Task task_;
-  std::vector<Message> messages_;  // All user messages, in order.
+  std::vector<Message> messages_;  // The conversation, as it is stored.
+  ManualClock clock_;
+  SeededRandom random_{1};
+  IdSource ids_{clock_, random_};
+  Recorder recorder_;
   std::vector<std::vector<Report>> stored_;
   std::vector<std::string> checkpoints_;
   int store_max_ = INT_MAX;
-  Transcript transcript_;  // Of what was stored.
+  bool lost_ = false;              // A report was not stored: nothing is durable behind it.
+  std::vector<Work> when_stored_;  // Called outside the driver's own calls, where all was stored.
+  Transcript transcript_;          // Of what was stored.
   std::optional<Outcome> outcome_;
   int ended_ = 0;
   bool detached_ = false;

@@ -13,6 +13,7 @@ class WatchedSink final : public Sink {
   void report(std::vector<Report> reports, std::string checkpoint) override {
     outer_.report(std::move(reports), std::move(checkpoint));
   }
+  void when_stored(Work then) override { outer_.when_stored(std::move(then)); }
   void ended(Outcome outcome) override {
     close();
     outer_.ended(std::move(outcome));

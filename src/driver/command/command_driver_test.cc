@@ -34,6 +34,7 @@ struct Ear : Sink {
     calls.push_back(std::move(batch));
     checkpoints.push_back(std::move(checkpoint));
   }
+  void when_stored(Work) override {}  // Nothing here is ever durable.
   void ended(Outcome outcome) override { outcomes.push_back(std::move(outcome)); }
   template <class T>
   std::vector<T> all() const {

@@ -58,6 +58,7 @@ Result<std::unique_ptr<Turn>> FakeDriver::open(TurnRequest request, Sink& sink) 
     Result<Place> stored = decode_place(request.task->checkpoint);
     if (!stored) return std::unexpected(stored.error());
     place = *std::move(stored);
+    if (!options_.capabilities.keeps_message) place.open = false;
   } else {
     for (const Message& message : request.messages) place.prompt.push_back(message.id.value);
   }

@@ -24,6 +24,7 @@ struct Ear : Sink {
     report_after_end |= !outcomes.empty();
     std::ranges::move(batch, std::back_inserter(reports));
   }
+  void when_stored(Work) override {}  // Nothing here is ever durable.
   void ended(Outcome outcome) override { outcomes.push_back(std::move(outcome)); }
   template <class T>
   std::vector<T> all() const {
@@ -64,7 +65,8 @@ struct FakeDriverTest : testing::Test {
     TurnRequest request{.task = std::make_shared<Task>(task),
                         .messages = {message("msg_1", "go")},
                         .history = {},
-                        .reattach = reattach};
+                        .reattach = reattach,
+                        .agent = std::make_shared<Agent>()};
     Result<std::unique_ptr<Turn>> opened = driver->open(std::move(request), ear);
     if (!opened) return std::unexpected(opened.error());
     turn = *std::move(opened);

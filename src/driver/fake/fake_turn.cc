@@ -112,6 +112,7 @@ FakeTurn::Pause FakeTurn::run(const step::Tool& tool) {
     place_.sub = 1;
     return tool.ms > 0 ? after(tool.ms) : none();
   }
+  open_message();
   batch_.emplace_back(
       report::ToolCompleted{std::move(call_id), fill_in(tool.output, place_.answers), tool.is_error, tool.ms});
   next_step();

@@ -21,9 +21,11 @@ Message MemoryDisk::shown(const MessageRow& row) const {
   if (session == sessions.end()) return message;
   const auto number = numbers.find(session->second.session.task_id);
   if (number == numbers.end()) return message;
+  std::vector<Part> kept = take_opaque(message);
   for (const Event& event : tasks.at(number->second).events)
     if (event.seq > row.events.after && (row.events.until == 0 || event.seq <= row.events.until))
       apply_event(message, event);
+  put_opaque(message, std::move(kept));
   return message;
 }
 

@@ -36,6 +36,7 @@ Status put_together(Database& db, const OwnSession& session, StoredMessage& stor
   if (session.task_number == 0 || !is_unfinished(stored.message)) return {};
   Use row(db.cached(sql).bind(1, session.task_number).bind(2, stored.from_seq));
   row->bind(3, stored.to_seq == 0 ? std::numeric_limits<int64_t>::max() : stored.to_seq);
+  std::vector<Part> kept = take_opaque(stored.message);
   int code = SQLITE_OK;
   while ((code = row->step()) == SQLITE_ROW) {
     const Result<Event> event = read_event(*row);
@@ -43,6 +44,7 @@ Status put_together(Database& db, const OwnSession& session, StoredMessage& stor
     apply_event(stored.message, *event);
   }
   if (code != SQLITE_DONE) return std::unexpected(db.error(code, "read events"));
+  put_opaque(stored.message, std::move(kept));
   return {};
 }
 

@@ -106,7 +106,7 @@ const char* const update_task_sql =
 TaskTexts::TaskTexts(const Task& task) {
   if (!task.asks.empty()) asks = encode_asks(task.asks);
   if (!task.waiting.empty()) waiting = encode_waiting(task.waiting);
-  if (task.progress != Progress{}) progress = encode_progress(task.progress);
+  progress = encode_progress(task);
   if (task.error) error = encode_error(*task.error);
 }
 
@@ -214,7 +214,7 @@ Result<Task> read_task(const Statement& row) {
   if (const Status ok = decode(launch, decode_launch, task.launch); !ok) return std::unexpected(ok.error());
   if (const Status ok = decode(asks, decode_asks, task.asks); !ok) return std::unexpected(ok.error());
   if (const Status ok = decode(waiting, decode_waiting, task.waiting); !ok) return std::unexpected(ok.error());
-  if (const Status ok = decode(progress, decode_progress, task.progress); !ok) return std::unexpected(ok.error());
+  if (const Status ok = decode_progress(progress, task); !ok) return std::unexpected(ok.error());
   if (const Status ok = decode(error, decode_error, task.error); !ok) return std::unexpected(ok.error());
   return task;
 }
