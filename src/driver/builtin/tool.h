@@ -50,8 +50,11 @@ struct ToolOutcome {
 
 class ToolRun {
  public:
-  // What it does is ended, and nothing of it is left.
+  // What it does is ended, without waiting for it.
   virtual ~ToolRun() = default;
+  // Ends it. True: done() follows, when nothing of it is left (a process tree that is being ended). False: there is
+  // nothing to wait for; destroy it.
+  virtual bool stop() { return false; }
   // The server leaves: it goes on without us, where the tool survives(). The destructor ends nothing then.
   virtual void detach() {}
   // The outcome is durable: what was kept to take the call up again may go. After `done` only.
@@ -82,6 +85,7 @@ class Tool {
   struct Need {
     bool ask = true;
     std::string subject;
+    std::string tool;  // Under which name the rules look at it; empty: its own. (background_execute is bash to them.)
     std::string text;  // The question for a person.
   };
   // An error: a wrong call, to be told to the model. May look at the file system.
@@ -92,8 +96,10 @@ class Tool {
 // The tools of one turn: what the agent's list and the launch name, with those of MCP servers.
 class TurnTools {
  public:
-  // Not detached: MCP servers are ended, and runs that are still known are released.
+  // Not detached: MCP servers are ended, without waiting for them.
   virtual ~TurnTools() = default;
+  // The turn is over: MCP servers are ended. Answers once, later, when nothing of them is left.
+  virtual void close(std::move_only_function<void()> gone) = 0;
   // Answers once, later, when every tool is known: MCP servers are begun (30 s at most). `warnings` says what could not
   // be had, a sentence each. list() and find() are complete then.
   virtual void prepare(std::move_only_function<void(std::vector<std::string> warnings)> ready) = 0;

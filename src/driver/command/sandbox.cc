@@ -175,11 +175,9 @@ Status check_folder(const SandboxPlan& plan, const char* field, const std::strin
 }  // namespace
 
 bool is_secret_place(const std::string& home, const std::string& path) {
-  if (home.empty()) return false;
-  const std::string real = resolved(home);
-  return std::ranges::any_of(home_secrets, [&](const char* secret) {
-    return inside(path, home + "/" + secret) || (!real.empty() && inside(path, real + "/" + secret));
-  });
+  if (home.empty() || home == "/" || !inside(path, home) || path.size() <= home.size()) return false;
+  const std::string below = path.substr(home.size() + 1);
+  return std::ranges::any_of(home_secrets, [&](const char* secret) { return inside(below, secret); });
 }
 
 Status check_sandbox(const SandboxPlan& plan) {

@@ -27,8 +27,8 @@ struct SandboxPlan {
   std::string home;      // Empty where there is none.
 };
 
-// Is this (a resolved path) one of the places in `home` that speak for the user somewhere (keys, tokens, histories), or
-// in one? Not by content, by the names that the sandbox hides.
+// Is this one of the places in `home` that speak for the user somewhere (keys, tokens, histories), or in one? Both are
+// resolved. Not by content, by the names that the sandbox hides.
 bool is_secret_place(const std::string& home, const std::string& path);
 
 // Refuses folders that would make it no sandbox: the whole system, a home folder, errand's own. They must exist.

@@ -1,0 +1,388 @@
+// `bash`: a command under the supervisor, with the environment, limits and sandbox of the task's launch.
+//
+// Its run is named after the call, so that a server that comes back finds it: it is attached to, or begun where it
+// never was, and never begun twice. Its folder stays until the outcome is stored; that of a long output stays with the
+// task.
+#include <algorithm>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/escape_filter.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "driver/builtin/tools/arguments.h"
+#include "driver/builtin/tools/in_background.h"
+#include "driver/builtin/tools/process_tools.h"
+#include "driver/command/outcome.h"
+#include "driver/command/spawn.h"
+#include "driver/command/usage_text.h"
+#include "driver/run_name.h"
+#include "files/copy.h"
+#include "model/model.h"
+#include "process/journal.h"
+#include "shell/interactive.h"
+#include "shell/subjects.h"
+#include "task/notice.h"
+
+namespace errand::builtin {
+namespace {
+
+constexpr int64_t timeout_default_s = 120;
+constexpr int64_t timeout_max_s = 600;
+constexpr size_t command_bytes_max = 100'000;  // Below the kernel's bound for one word.
+constexpr int64_t output_kept = 16LL << 20;    // Of the log.
+constexpr int64_t half_bytes = 64 * 1024;      // Head and tail that are read of it,
+constexpr size_t shown_characters = 28'000;    // and what of them is given.
+constexpr size_t long_outputs_max = 20;        // Folders of a task that stay for their output.
+constexpr std::string_view tool_name = "bash";
+
+struct Arguments {
+  std::string command;
+  int64_t timeout_s = timeout_default_s;
+  std::string description;
+};
+
+Result<Arguments> read_input(std::string_view input) {
+  Arguments arguments;
+  const Status good = read_arguments(input, [&](Fields& fields) {
+    require(fields, "command");
+    fields.text("command", arguments.command, {.bytes_max = command_bytes_max});
+    fields.integer("timeout", arguments.timeout_s, 1, timeout_max_s);
+    fields.text("description", arguments.description, {.bytes_max = 1'000, .may_be_blank = true});
+  });
+  if (!good) return std::unexpected(good.error());
+  return arguments;
+}
+
+std::string run_of(const ToolContext& context) {
+  const std::string key = files::sha256(context.message.value + "\n" + context.call_id).substr(0, 24);
+  return run_name({context.task->id, context.task->run, std::string(tool_name), key});
+}
+
+const char* shell_path() { return ::access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh"; }
+
+// What a run printed: whole where it is short, else its beginning and its end.
+struct Printed {
+  std::string text;
+  bool whole = true;
+};
+
+std::string read_range(process::Journal& journal, int64_t from, int64_t to, bool& cut) {
+  std::string out;
+  for (int64_t at = from; at < to;) {
+    const Result<process::JournalRead> read = journal.read(at, to - at);
+    if (!read || read->next <= at) break;
+    if (read->cut > 0) cut = true;
+    for (const process::Piece& piece : read->pieces) out += piece.bytes;
+    at = read->next;
+  }
+  return out;
+}
+
+Printed read_printed(process::Journal& journal) {
+  const auto clean = [](std::string_view bytes) { return without_escapes(bytes, EscapeFilter::Colours::drop); };
+  const int64_t size = journal.size();
+  Printed printed;
+  bool cut = false;
+  if (size <= 2 * half_bytes) {
+    printed.text = clean(read_range(journal, 0, size, cut));
+    printed.whole = !cut && count_characters(printed.text) <= shown_characters;
+    if (printed.whole) return printed;
+  } else {
+    printed.text =
+        clean(read_range(journal, 0, half_bytes, cut)) + clean(read_range(journal, size - half_bytes, size, cut));
+    printed.whole = false;
+  }
+  const size_t half = shown_characters / 2;
+  const std::string_view head = first_characters(printed.text, half);
+  const size_t tail = utf8_suffix(printed.text, printed.text.size() - std::min(printed.text.size(), head.size()));
+  std::string_view rest = std::string_view(printed.text).substr(printed.text.size() - tail);
+  if (const size_t characters = count_characters(rest); characters > half)
+    rest.remove_prefix(first_characters(rest, characters - half).size());
+  printed.text = fmt::format("{}\n[... {} bytes in all; the middle is left out here ...]\n{}", head, size, rest);
+  return printed;
+}
+
+std::string ending_text(const process::RunEnd& end, const Arguments& arguments) {
+  using How = process::RunEnd::How;
+  switch (end.how) {
+    case How::exited:
+      return end.exit_code == 0 ? std::string() : fmt::format("[exit code {}]", end.exit_code);
+    case How::timeout:
+      return fmt::format(
+          "[ended: it did not finish within {} s; give it a longer `timeout` (up to {}), or start it in the "
+          "background with background_execute]",
+          arguments.timeout_s, timeout_max_s);
+    case How::stopped:
+      return "[it was stopped before it had finished]";
+    case How::lost:
+      return "[interrupted: its process was lost, and how far it came is not known; look before you do it again]";
+    case How::signalled:
+    case How::spawn_failed:
+    case How::limit:
+      break;
+  }
+  const Outcome outcome = command::make_outcome(end, {}, arguments.timeout_s * 1000);
+  return "[" + (outcome.error ? outcome.error->message : std::string("it failed")) + "]";
+}
+
+ToolOutcome outcome_of(const process::RunEnd& end, const Arguments& arguments, const Printed& printed,
+                       const std::string& log) {
+  using How = process::RunEnd::How;
+  ToolOutcome outcome;
+  outcome.output = printed.text;
+  outcome.is_error = end.how != How::exited || end.exit_code != 0;
+  outcome.interrupted = end.how == How::lost;
+  const auto line = [&](const std::string& text) {
+    if (text.empty()) return;
+    if (!outcome.output.empty() && !outcome.output.ends_with('\n')) outcome.output += '\n';
+    outcome.output += text;
+  };
+  if (!printed.whole) line(fmt::format("[the whole output is in {}; use read or grep on it]", log));
+  line(ending_text(end, arguments));
+  if (outcome.output.empty()) outcome.output = "(it printed nothing)";
+  return outcome;
+}
+
+class BashRun final : public ToolRun, private process::RunListener {
+  // A callback of the supervisor that must not reach a run that is gone.
+  template <class F>
+  auto guarded(F work) {
+    return [here = std::weak_ptr(here_), work = std::move(work)](auto&& answer) mutable {
+      if (!here.expired()) work(std::forward<decltype(answer)>(answer));
+    };
+  }
+
+ public:
+  BashRun(const ProcessParts& parts, const ToolContext& context, Arguments arguments, Tool::Done done)
+      : parts_(parts),
+        task_(context.task->id),
+        run_(run_of(context)),
+        arguments_(std::move(arguments)),
+        done_(std::move(done)) {}
+
+  ~BashRun() override {
+    if (detached_) return;
+    if (state_ == State::working) parts_.supervisor.forget(this);
+    // Told and not said to be stored: it stays, for a server that has to take the call up again.
+    if (state_ != State::told) parts_.supervisor.release(run_);
+  }
+
+  void begin(const ToolContext& context, bool again) {
+    if (!again) return spawn(context.task);
+    parts_.supervisor.attach(run_, this, guarded([this, task = context.task](Status attached) {
+                               if (attached) return stop_if_asked();
+                               // The folder is made before the fork: where there is none, nothing was ever started.
+                               if (attached.error().code == Code::not_found) return spawn(task);
+                               lost(attached.error());
+                             }));
+  }
+
+  bool stop() override {
+    if (state_ != State::working) return state_ == State::reading;
+    stopping_ = true;
+    parts_.supervisor.stop(run_);
+    return true;
+  }
+  void detach() override {
+    if (std::exchange(detached_, true)) return;
+    if (state_ == State::working) parts_.supervisor.forget(this);
+    here_.reset();
+    done_ = nullptr;
+  }
+  void stored() override {
+    if (detached_ || state_ != State::told) return;
+    if (keep_) return keep_folder();
+    state_ = State::released;
+    parts_.supervisor.release(run_);
+  }
+  void probe(std::move_only_function<void(bool, std::string)> answer) override {
+    if (state_ != State::working) return answer(true, {});
+    parts_.supervisor.usage(run_, guarded([this, answer = std::move(answer)](Result<process::RunUsage> usage) mutable {
+                              if (!usage) return;
+                              const bool works = usage->cpu_s > cpu_s_ || usage->io_bytes != io_bytes_ || printed_;
+                              cpu_s_ = std::max(cpu_s_, usage->cpu_s);
+                              io_bytes_ = usage->io_bytes;
+                              printed_ = false;
+                              answer(works, command::describe(*usage));
+                            }));
+  }
+
+ private:
+  enum class State : uint8_t { working, reading, told, released };
+
+  void spawn(const std::shared_ptr<const Task>& task) {
+    command::Spawn spawn = command::make_spawn(parts_.command, parts_.supervisor.abilities(), *task, run_,
+                                               {shell_path(), "-c", arguments_.command});
+    spawn.request.timeout_ms = arguments_.timeout_s * 1000;
+    spawn.request.output_limit = std::min(spawn.request.output_limit, output_kept);
+    parts_.supervisor.spawn(std::move(spawn.request), this, guarded([this](Status started) {
+                              if (started) return stop_if_asked();
+                              lost(started.error());
+                            }));
+  }
+  // Asked for before there was anything to stop.
+  void stop_if_asked() {
+    if (stopping_ && state_ == State::working) parts_.supervisor.stop(run_);
+  }
+
+  // Nobody knows how far it came: nothing of it may be left.
+  void lost(const Error& error) {
+    if (state_ != State::working) return;
+    parts_.supervisor.forget(this);
+    parts_.supervisor.stop(run_);
+    tell({.output = "The command could not be followed, and how far it came is not known: " + error.message +
+                    " Look before you do it again.",
+          .is_error = true,
+          .interrupted = true});
+  }
+
+  void output(int64_t) override { printed_ = true; }
+
+  void ended(const process::RunEnd& end) override {
+    if (state_ != State::working || detached_) return;
+    state_ = State::reading;
+    const std::string log = process::log_file(parts_.command.data_dir, run_);
+    auto open = parts_.command.open_journal;
+    reading_ = in_background(
+        parts_.background, parts_.engine,
+        [open = std::move(open), data_dir = parts_.command.data_dir, run = run_, end, arguments = arguments_, log,
+         whole = whole_](const GivenUp&) {
+          Printed printed;
+          if (end.output_bytes > 0) {
+            const Result<std::shared_ptr<process::Journal>> journal =
+                open ? open(run) : process::Journal::open(process::run_folder(data_dir, run));
+            if (journal)
+              printed = read_printed(**journal);
+            else
+              printed.text = "[its output cannot be read: " + journal.error().message + "]";
+          }
+          *whole = printed.whole;
+          return outcome_of(end, arguments, printed, log);
+        },
+        guarded([this](ToolOutcome outcome) {
+          keep_ = !*whole_;
+          tell(std::move(outcome));
+        }));
+  }
+
+  void tell(ToolOutcome outcome) {
+    state_ = State::told;
+    // May destroy this.
+    if (auto done = std::exchange(done_, nullptr)) done(std::move(outcome));
+  }
+
+  // The newest long outputs of a task stay; it is told where they are.
+  void keep_folder() {
+    state_ = State::released;
+    parts_.supervisor.list(
+        [&supervisor = parts_.supervisor, task = task_](Result<std::vector<process::RunStatus>> listed) {
+          if (!listed) return;
+          std::vector<std::pair<Time, std::string>> old;
+          for (const process::RunStatus& status : *listed)
+            if (const auto run = parse_run_name(status.run);
+                run && run->task == task && run->tool == tool_name && status.end)
+              old.emplace_back(status.end->ended_at, status.run);
+          std::ranges::sort(old);
+          for (size_t i = 0; i + long_outputs_max < old.size(); ++i) supervisor.release(old[i].second);
+        });
+  }
+
+  const ProcessParts& parts_;
+  const TaskId task_;
+  const std::string run_;
+  const Arguments arguments_;
+  Tool::Done done_;
+  State state_ = State::working;
+  bool stopping_ = false;
+  bool detached_ = false;
+  bool keep_ = false;
+  bool printed_ = false;
+  double cpu_s_ = 0;
+  int64_t io_bytes_ = 0;
+  std::shared_ptr<bool> whole_ = std::make_shared<bool>(true);  // Written by the background before it tells.
+  std::unique_ptr<ToolRun> reading_;
+  std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
+};
+
+class Bash final : public Tool {
+ public:
+  explicit Bash(ProcessParts parts) : parts_(parts) {}
+
+  const model::ToolSpec& spec() const override { return spec_; }
+  bool read_only() const override { return false; }
+  bool survives() const override { return true; }
+  std::string summary(std::string_view input) const override {
+    const Result<Arguments> arguments = read_input(input);
+    if (!arguments) return {};
+    return short_line(arguments->description.empty() ? arguments->command : arguments->description);
+  }
+  Result<Need> need(const ToolContext& context, std::string_view input) const override {
+    const Result<Arguments> arguments = read_input(input);
+    if (!arguments) return std::unexpected(arguments.error());
+    if (const Status good = check(*context.task, *arguments); !good) return std::unexpected(good.error());
+    return need_of_command(arguments->command, context.task->launch.work_dir);
+  }
+  std::unique_ptr<ToolRun> run(ToolContext context, std::string input, Done done) override {
+    Result<Arguments> arguments = read_input(input);
+    Status good = arguments ? Status() : std::unexpected(arguments.error());
+    if (good && !context.again) good = check(*context.task, *arguments);
+    if (good && !context.again)
+      if (const Result<std::string> folder = command::make_artifact_folder(parts_.command, context.task->id); !folder)
+        good = std::unexpected(folder.error());
+    if (!good) return told_later(parts_.engine, refused(good.error()), std::move(done));
+    auto run = std::make_unique<BashRun>(parts_, context, std::move(*arguments), std::move(done));
+    run->begin(context, context.again);
+    return run;
+  }
+
+ private:
+  // R9.2, and the sandbox of the launch.
+  Status check(const Task& task, const Arguments& arguments) const {
+    const Launch& launch = task.launch;
+    if (!launch.allow_interactive) {
+      std::vector<std::string> variables;
+      for (const auto& [name, value] : launch.env) variables.push_back(name);
+      if (const auto asks = shell::find_interactive(arguments.command, variables))
+        return fail(Code::invalid_argument, shell::refusal_text(*asks), "interactive");
+    }
+    return command::check_sandbox_of(parts_.command, parts_.supervisor.abilities(), launch);
+  }
+
+  ProcessParts parts_;
+  model::ToolSpec spec_{
+      .name = std::string(tool_name),
+      .description =
+          "Runs a shell command in the work dir and gives what it printed (both streams, in order) and its exit code. "
+          "Each "
+          "call is a new shell: folders and variables do not stay; use absolute paths or `cd x && ...`. There is no "
+          "terminal and nobody answers: no editors, pagers or questions (`-y`, `git commit -m`). It is ended, with all "
+          "that it started, after `timeout` seconds; for what takes longer, or shall go on by itself, use "
+          "background_execute. Of a long output you get the beginning and the end, and where the whole is. To read, "
+          "search and change files use read, grep, glob, edit and write instead.",
+      .input_schema = R"({"type":"object","properties":{)"
+                      R"("command":{"type":"string","description":"What to run, for bash -c."},)"
+                      R"("timeout":{"type":"integer","minimum":1,"maximum":600,"description":"Seconds. Default 120."},)"
+                      R"("description":{"type":"string","description":"What it is for, in a few words for people."})"
+                      R"(},"required":["command"],"additionalProperties":false})"};
+};
+
+}  // namespace
+
+Tool::Need need_of_command(std::string_view command, std::string_view where) {
+  Tool::Need need;
+  need.tool = tool_name;
+  if (const auto lines = shell::subjects(command)) {
+    for (const std::string& line : *lines) need.subject += (need.subject.empty() ? "" : "\n") + line;
+  } else {
+    need.subject = "? " + short_line(command, 1'000);
+  }
+  need.text = fmt::format("Run in {}: {}", where, bounded(command, 2'000, "The whole is in the tool call."));
+  return need;
+}
+
+std::unique_ptr<Tool> make_bash(ProcessParts parts) { return std::make_unique<Bash>(parts); }
+
+}  // namespace errand::builtin
