@@ -113,7 +113,8 @@ std::optional<RunEnd> read_end(int folder) {
 int write_end(int folder, std::string_view record) {
   ERRAND_CHECK(record.size() <= static_cast<size_t>(end_room), "an end fits its place");
   Fd index(::openat(folder, index_name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!index) return errno;
+  // Somebody deleted the folder: trying again would never help.
+  if (!index) return errno == ENOENT ? 0 : errno;
   errno = ENOSPC;  // What a short write means.
   if (::pwrite(index.get(), record.data(), record.size(), end_place) != static_cast<ssize_t>(record.size()))
     return errno;

@@ -331,6 +331,7 @@ void SupervisedRun::begin_record() {
 // Without a keeper it is done here, though it blocks: that is rare.
 void SupervisedRun::record_here() {
   if (!folder_) folder_.reset(::openat(place_.runs, run_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!folder_ && errno == ENOENT) return finish();  // As write_end has it.
   int error = folder_ ? finish_journal(folder_.get()) : errno;
   if (!error) error = write_end(folder_.get(), encode_end(end_));
   if (!error) return finish();

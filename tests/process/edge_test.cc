@@ -226,6 +226,27 @@ TEST(Edge, ALockedFolderWaitsForItsKeeper) {
   EXPECT_EQ(run.end->how, How::lost);
 }
 
+TEST(Edge, ARunWhoseFolderIsDeletedEndsAllTheSame) {
+  for (bool keeper_killed : {false, true}) {
+    Bench bench;
+    const std::string marker = new_marker();
+    RecordedRun run;
+    ASSERT_TRUE(bench.spawn(bench.shell("task_a.1", "echo begun; exec sleep 1000 # " + marker), run));
+    ASSERT_TRUE(bench.executor.until([&run] { return !run.totals.empty(); }));
+    std::filesystem::remove_all(bench.folder.path() + "/run/task_a.1");
+    if (keeper_killed) {
+      const std::vector<pid_t> keepers = children_of(bench.supervisor_pid());
+      ASSERT_EQ(keepers.size(), 1u);
+      ::kill(keepers[0], SIGKILL);
+    } else {
+      bench.client().stop("task_a.1");
+    }
+    ASSERT_TRUE(bench.wait_end(run)) << "nobody can read its end any more, and it has ended";
+    EXPECT_EQ(run.end->how, keeper_killed ? How::lost : How::stopped);
+    EXPECT_TRUE(bench.executor.until([&bench] { return children_of(bench.supervisor_pid()).empty(); }));
+  }
+}
+
 TEST(Edge, TwoHundredRunsLeaveNoDescriptorAndNoZombie) {
   Bench bench;
   bench.run_to_end(bench.shell("task_w.1", "echo warm"));
