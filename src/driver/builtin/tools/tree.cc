@@ -18,6 +18,7 @@ struct Close {
 
 std::string joined(std::string_view folder, std::string_view name) {
   if (folder.empty()) return std::string(name);
+  if (name.empty()) return std::string(folder);
   return std::string(folder) + (folder.ends_with('/') ? "" : "/") + std::string(name);
 }
 
