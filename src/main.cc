@@ -20,6 +20,7 @@
 #include "base/timers.h"
 #include "base/version.h"
 #include "cli/cli.h"
+#include "cli/opencode.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
 #include "driver/command/command_driver.h"
@@ -402,6 +403,19 @@ int serve(const ServeArgs& args) {
   Application application(args.data_dir, std::move(*settings));
   if (Status opened = application.open(); !opened) return failed(opened.error());
   return application.run();
+}
+
+std::string tools_json(std::string_view family) {
+  std::string text;
+  JsonOut out(text);
+  out.array();
+  for (const tools::ToolInfo& tool : tools::tool_infos(family)) {
+    out.object().field("name", tool.name).field("description", tool.description);
+    out.key("input_schema").raw(tool.input_schema);
+    out.key("annotations").object().field("read_only", tool.annotations.read_only).end().end();
+  }
+  out.end();
+  return text;
 }
 
 int supervisor(const SupervisorArgs& args) {

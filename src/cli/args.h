@@ -179,12 +179,18 @@ struct OpenArgs {
   bool print = false;
 };
 
+struct OpencodeArgs {
+  bool install = true;
+  bool wake = false;
+  std::string family;  // Empty: the setting tools.family.
+};
+
 struct DoctorArgs {};
 struct VersionArgs {};
 
 using VerbArgs =
     std::variant<RunArgs, AskArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs, ArtifactsArgs, SendArgs, ResumeArgs,
                  AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs, ToolArgs, ToolsArgs,
-                 McpArgs, OpenArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
+                 McpArgs, OpenArgs, OpencodeArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

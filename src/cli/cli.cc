@@ -37,6 +37,7 @@ struct Dispatch {
   int operator()(const ToolsArgs& args) { return tools(context, args); }
   int operator()(const McpArgs& args) { return mcp(context, args); }
   int operator()(const OpenArgs& args) { return open(context, args); }
+  int operator()(const OpencodeArgs& args) { return opencode(context, args); }
   int operator()(const DoctorArgs& args) { return doctor(context, args); }
   int operator()(const VersionArgs& args) { return version(context, args); }
   int operator()(const ServeArgs& args) { return serve(args); }

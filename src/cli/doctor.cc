@@ -16,6 +16,8 @@
 #include "base/json_out.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "cli/files.h"
+#include "cli/opencode.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "cli/wire.h"
@@ -188,17 +190,38 @@ bool check_server(Context& context, Checks& checks) {
   return true;
 }
 
+bool on_path(std::string_view program) {
+  const char* path = std::getenv("PATH");
+  for (std::string_view folder : split(path ? path : "", ':'))
+    if (!folder.empty() && ::access(fmt::format("{}/{}", folder, program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
 // Where no server runs: what one would find.
 Check check_path() {
-  const char* path = std::getenv("PATH");
   std::string found = "command, demo";
   for (const char* program : {"opencode", "claude", "gemini", "codex"})
-    for (std::string_view folder : split(path ? path : "", ':'))
-      if (!folder.empty() && ::access(fmt::format("{}/{}", folder, program).c_str(), X_OK) == 0) {
-        found.append(", ").append(program);
-        break;
-      }
+    if (on_path(program)) found.append(", ").append(program);
   return {"agents", State::ok, found, ""};
+}
+
+// OpenCode's plugin, where there is OpenCode or the plugin.
+void check_opencode(const std::string& data_dir, bool installed, Checks& checks) {
+  const Result<std::string> path = opencode_plugin_path();
+  if (!path) return;
+  const std::string there = read_file(*path);
+  if (!is_opencode_plugin(there)) {
+    if (installed)
+      checks.push_back(
+          {"OpenCode plugin", State::ok, "not installed", "For errand's tools in it: errand opencode install"});
+    return;
+  }
+  const Result<std::string> wanted = opencode_plugin(data_dir, opencode_plugin_options(there));
+  if (wanted && there == *wanted)
+    checks.push_back({"OpenCode plugin", State::ok, *path, ""});
+  else
+    checks.push_back({"OpenCode plugin", State::warning, *path + " is of another errand or for another data folder",
+                      "errand opencode install"});
 }
 
 std::string system_text() {
@@ -248,6 +271,7 @@ int doctor(Context& context, const DoctorArgs&) {
     checks.push_back(check_path());
     checks.push_back(check_bwrap());
   }
+  check_opencode(data_dir, on_path("opencode"), checks);
   bool well = true;
   for (const Check& check : checks) well = well && check.state != State::wrong;
   context.screen.json() ? print_json(context.screen, checks, well) : print_text(context.screen, checks);

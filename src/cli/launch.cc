@@ -73,7 +73,9 @@ Status write_launch(Context& context, JsonOut& out, const LaunchArgs& args) {
   write_seconds(out, "retention_s", args.retention);
   if (args.priority) out.field("priority", *args.priority);
   if (Status written = write_pairs(out, "labels", args.labels, "--label"); !written) return written;
-  write_text(out, "parent_session_id", args.parent);
+  // An agent's shell says whose it is.
+  const char* shell_of = std::getenv("ERRAND_SESSION_ID");
+  write_text(out, "parent_session_id", args.parent.empty() && shell_of ? shell_of : args.parent);
   write_text(out, "on_hang", args.on_hang);
   if (!args.notify_on.empty()) {
     out.key("notify_on").array();

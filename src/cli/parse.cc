@@ -327,6 +327,21 @@ Made open_setup(CLI::App& app, Globals&) {
   return [args] { return *args; };
 }
 
+Made opencode_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<OpencodeArgs>();
+  app.add_option_function<std::string>(
+         "action", [args](const std::string& word) { args->install = word == "install"; },
+         "install: give OpenCode errand's tools, or bring them up to date; uninstall: take them away")
+      ->required()
+      ->check(CLI::IsMember({"install", "uninstall"}))
+      ->type_name("");
+  app.add_flag("--wake", args->wake, "The session's agent answers when a task has ended, instead of at your next word");
+  app.add_option("--family", args->family, "Under which names (default: the setting tools.family)")
+      ->type_name("background|superagents|asyncagents|bgagent")
+      ->check(CLI::IsMember({"background", "superagents", "asyncagents", "bgagent"}));
+  return [args] { return *args; };
+}
+
 Made serve_setup(CLI::App& app, Globals& globals) {
   auto args = std::make_shared<ServeArgs>();
   app.add_option("--listen", args->listen, "Where to listen (default 127.0.0.1:4747); port 0 takes a free one")
@@ -391,6 +406,7 @@ constexpr Verb verbs[] = {
     {"mcp", around, "Serve the tools to an MCP client on standard input and output",
      "claude mcp add errand -- errand mcp", mcp_setup},
     {"open", around, "Open the page in a browser", "errand open --print", open_setup},
+    {"opencode", around, "Give OpenCode errand's tools, or take them away", "errand opencode install", opencode_setup},
     {"serve", around, "Run the server", "errand serve --listen 127.0.0.1:4747 --max-concurrent 5", serve_setup},
     {"doctor", around, "Check that all is well, and say what is not", "errand doctor", no_setup<DoctorArgs>},
     {"version", around, "Print the version", "errand version --json", no_setup<VersionArgs>},

@@ -26,6 +26,7 @@ int tool(Context& context, const ToolArgs& args);
 int tools(Context& context, const ToolsArgs& args);
 int mcp(Context& context, const McpArgs& args);
 int open(Context& context, const OpenArgs& args);
+int opencode(Context& context, const OpencodeArgs& args);
 int doctor(Context& context, const DoctorArgs& args);
 int version(Context& context, const VersionArgs& args);
 

@@ -9,7 +9,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { request } from './http.mjs';
 
 const default_tools = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../../build/tools/e2e');
-const tools = process.env.ERRAND_E2E_TOOLS ?? default_tools;
+export const tools_folder = process.env.ERRAND_E2E_TOOLS ?? default_tools;
+const tools = tools_folder;
 
 // A module of the pinned tools, or undefined where they are not installed.
 export async function tool(name) {

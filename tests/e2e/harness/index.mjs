@@ -6,3 +6,4 @@ export * from './server.mjs';
 export * from './sse.mjs';
 export * from './wait.mjs';
 export * from './demo.mjs';
+export * from './opencode.mjs';
