@@ -61,6 +61,9 @@ std::string run_of(const ToolContext& context) {
   return run_name({context.task->id, context.task->run, std::string(tool_name), key});
 }
 
+// Both streams into one pipe: from two, nobody could say what came first.
+constexpr const char* one_stream = "exec \"$0\" -c \"$1\" 2>&1";
+
 const char* shell_path() { return ::access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh"; }
 
 // What a run printed: whole where it is short, else its beginning and its end.
@@ -215,7 +218,7 @@ class BashRun final : public ToolRun, private process::RunListener {
 
   void spawn(const std::shared_ptr<const Task>& task) {
     command::Spawn spawn = command::make_spawn(parts_.command, parts_.supervisor.abilities(), *task, run_,
-                                               {shell_path(), "-c", arguments_.command});
+                                               {"/bin/sh", "-c", one_stream, shell_path(), arguments_.command});
     spawn.request.timeout_ms = arguments_.timeout_s * 1000;
     spawn.request.output_limit = std::min(spawn.request.output_limit, output_kept);
     parts_.supervisor.spawn(std::move(spawn.request), this, guarded([this](Status started) {
