@@ -22,12 +22,11 @@ export default defineConfig({
           groups: [
             {
               name: 'vendor',
-              test: /node_modules[\\/](react|react-dom|scheduler|@tanstack|i18next|react-i18next|openapi-fetch|use-sync-external-store|html-parse-stringify|void-elements)[\\/]/,
+              priority: 2,
+              test: /node_modules[\\/](react|react-dom|scheduler|@tanstack|openapi-fetch|use-sync-external-store)[\\/]|rolldown.runtime/,
             },
-            {
-              name: 'app',
-              test: /web.src.(api|lib|live|ui.(Dialog|CopyLine|Empty|StatusBadge|toast|preferences|Sidebar)|tasks|i18n.i18n|queries|search|pages)|node_modules.lucide-react/,
-            },
+            { name: 'marked', test: /node_modules.marked/ },
+            { name: 'app', priority: 1, test: /web.src.main\.tsx/ },
           ],
         },
       },

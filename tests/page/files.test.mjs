@@ -18,6 +18,26 @@ const get = (server, path, headers = {}, method = 'GET') =>
       .end();
   });
 
+// What the first row waits for, and what may come later: kB of 1000 bytes, gzip.
+test('the page stays small', async (t) => {
+  const server = await Server.start(t);
+  const index = (await get(server, '/')).body.toString();
+  const first = [...index.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map((match) => match[1]);
+  const size = async (path) => (await get(server, path, { 'accept-encoding': 'gzip' })).body.length / 1000;
+  const sizes = await Promise.all(first.map(size));
+  const sum = sizes.reduce((all, each) => all + each, 0);
+  assert.ok(sum <= 150, `${sum.toFixed(1)} kB before the first row: ${first.map((path, i) => `${path} ${sizes[i]}`).join(', ')}`);
+  assert.ok(first.length <= 4, `${first.length} files before the first row`);
+  // Whatever a file names as loaded later.
+  const seen = new Set(first);
+  for (const path of seen) {
+    const text = (await get(server, path)).body.toString();
+    for (const [, name] of text.matchAll(/["'`](?:\.\/|\/?assets\/)([\w.-]+\.(?:js|css))["'`]/g)) seen.add(`/assets/${name}`);
+  }
+  assert.ok(seen.size > first.length + 5, 'the lazy files were found');
+  for (const path of seen) if (!first.includes(path)) assert.ok((await size(path)) <= 30, `${path} is over 30 kB`);
+});
+
 test('the page and all that it needs come without a token, and the API does not', async (t) => {
   const server = await Server.start(t);
   for (const path of ['/', '/tasks', '/chat?taskId=x', '/agents', '/settings']) {

@@ -2,7 +2,7 @@ import './styles.css';
 
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode } from 'react';
+import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 
 import { access, start } from './api/session';
@@ -12,14 +12,20 @@ import { settled, startLive } from './live/live';
 import { startNotifications } from './live/notify';
 import { queryClient, startQueries } from './queries';
 import { router } from './router';
-import { Locked } from './ui/Locked';
 import { startTheme } from './ui/preferences';
 import { Toaster } from './ui/toast';
+
+const Locked = lazy(() => import('./ui/Locked'));
 
 function App() {
   const state = useStore(access);
   if (state === 'checking') return null;
-  if (state === 'locked') return <Locked />;
+  if (state === 'locked')
+    return (
+      <Suspense>
+        <Locked />
+      </Suspense>
+    );
   return <RouterProvider router={router} />;
 }
 

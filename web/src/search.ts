@@ -42,12 +42,16 @@ export interface ChatSearch {
   taskId?: string;
   agentId?: string;
   tab?: ChatTab;
+  forkOf?: string; // A task whose conversation a new one begins with,
+  at?: string; // up to and with this message.
 }
 export const chatSearch = (search: Record<string, unknown>): ChatSearch =>
   present({
     taskId: text(search.taskId),
     agentId: text(search.agentId),
     tab: oneOf(search.tab, chatTabs),
+    forkOf: text(search.forkOf),
+    at: text(search.at),
   }) as ChatSearch;
 
 // The same filter as the API's own words. A resumed task is running.

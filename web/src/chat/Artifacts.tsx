@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight, Download, FileText, PackageOpen } from 'lucide-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 
 import { api, call, fetchText } from '../api/client';
 import type { Artifact, ArtifactPreview, Task } from '../api/types';
+import { useTranslation } from '../i18n/i18n';
 import { download } from '../lib/clipboard';
 import { bytes, dateTime } from '../lib/format';
 import { showError } from '../tasks/actions';
@@ -39,7 +39,7 @@ function Preview({ task, artifact }: { task: Task; artifact: Artifact }) {
 }
 
 function File({ task, artifact }: { task: Task; artifact: Artifact }) {
-  const { t, i18n } = useTranslation();
+  const { t, language } = useTranslation();
   const [open, setOpen] = useState(false);
   const save = async () => {
     try {
@@ -53,7 +53,7 @@ function File({ task, artifact }: { task: Task; artifact: Artifact }) {
     artifact.media_type,
     bytes(artifact.size),
     artifact.run === undefined ? null : t('artifacts.run', { n: artifact.run }),
-    artifact.modified_at && dateTime(artifact.modified_at, i18n.language),
+    artifact.modified_at && dateTime(artifact.modified_at, language),
   ];
   return (
     <li className="card mb-2 overflow-hidden" data-artifact={artifact.name}>
@@ -86,7 +86,7 @@ function File({ task, artifact }: { task: Task; artifact: Artifact }) {
   );
 }
 
-export function Artifacts({ task }: { task: Task }) {
+export default function Artifacts({ task }: { task: Task }) {
   const { t } = useTranslation();
   const list = useQuery({
     queryKey: ['artifacts', task.id, task.status, task.attempt],

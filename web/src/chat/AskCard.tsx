@@ -1,9 +1,9 @@
 import { CircleHelp, ShieldQuestion } from 'lucide-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 
 import { api, call } from '../api/client';
 import type { WaitingFor } from '../api/types';
+import { useTranslation } from '../i18n/i18n';
 import { showError } from '../tasks/actions';
 import type { Ask } from './transcript';
 

@@ -1,31 +1,35 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { ArrowLeft, CircleX, MessageSquareOff, RotateCcw, ServerOff, Square, Trash2 } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { ArrowLeft, CircleX, Hourglass, MessageSquareOff, RotateCcw, ServerOff, Square, Trash2 } from 'lucide-react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 
 import { api, ApiError, call } from '../api/client';
 import { atWork, isBusy, needsInput, type Task } from '../api/types';
-import { compact, cost, taskDuration } from '../lib/format';
-import { useNow } from '../lib/hooks';
+import { useTranslation } from '../i18n/i18n';
+import '../i18n/more';
 import { queryClient, useTask } from '../queries';
 import { chatTabs, type ChatTab } from '../search';
 import { act, can, showError } from '../tasks/actions';
-import { Confirm, type Confirmation } from '../ui/Dialog';
+import Confirm from '../ui/Confirm';
+import type { Confirmation } from '../ui/Dialog';
 import { Empty } from '../ui/Empty';
-import { StatusBadge } from '../ui/StatusBadge';
+import { StatusBadge, WaitWords } from '../ui/StatusBadge';
 import { announce } from '../ui/toast';
-import { Artifacts } from './Artifacts';
 import { Composer } from './Composer';
 import { Conversation } from './Conversation';
-import { Details, Subtasks } from './Details';
-import { LogView } from './LogView';
 import { NewChat } from './NewChat';
-import { Timeline } from './Timeline';
+import { Subtasks } from './Subtasks';
+import { modes, remember, type Mode } from './sent';
+import { Usage } from './Usage';
 import { useTranscript } from './useTranscript';
 
+const Artifacts = lazy(() => import('./Artifacts'));
+const Details = lazy(() => import('./Details'));
+const LogView = lazy(() => import('./LogView'));
+const Timeline = lazy(() => import('./Timeline'));
+
 export function ChatPage() {
-  const { taskId, agentId, tab } = useSearch({ from: '/chat' });
-  if (!taskId) return <NewChat agentId={agentId} />;
+  const { taskId, agentId, tab, forkOf, at } = useSearch({ from: '/chat' });
+  if (!taskId) return <NewChat agentId={agentId} forkOf={forkOf} at={at} />;
   return <TaskChat key={taskId} id={taskId} tab={tab} />;
 }
 
@@ -56,24 +60,6 @@ function TaskChat({ id, tab }: { id: string; tab: ChatTab | undefined }) {
         )}
       </div>
     </Empty>
-  );
-}
-
-function Usage({ task }: { task: Task }) {
-  const { t, i18n } = useTranslation();
-  const { input_tokens, output_tokens, cost_usd } = task.progress.usage;
-  const time = taskDuration(task, useNow());
-  return (
-    <span className="flex items-center gap-3 text-xs text-muted tabular-nums" data-testid="usage">
-      {input_tokens + output_tokens > 0 && (
-        <span title={t('chat.tokens', { input: input_tokens, output: output_tokens })}>
-          {compact(input_tokens + output_tokens, i18n.language)} {t('chat.tokensUnit')}
-        </span>
-      )}
-      {cost_usd > 0 && <span>{cost(cost_usd)}</span>}
-      {task.progress.tool_calls > 0 && <span>{t('tasks.row.toolCalls', { count: task.progress.tool_calls })}</span>}
-      {time && <span>{time}</span>}
-    </span>
   );
 }
 
@@ -192,10 +178,12 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
       </header>
       <div id="panel" role="tabpanel" aria-labelledby={`tab-${shown}`} className="flex min-h-0 flex-1 flex-col">
         {shown === 'chat' && <Chat task={task} />}
-        {shown === 'log' && <LogView task={task} />}
-        {shown === 'timeline' && <Timeline task={task} />}
-        {shown === 'artifacts' && <Artifacts task={task} />}
-        {shown === 'details' && <Details task={task} />}
+        <Suspense>
+          {shown === 'log' && <LogView task={task} />}
+          {shown === 'timeline' && <Timeline task={task} />}
+          {shown === 'artifacts' && <Artifacts task={task} />}
+          {shown === 'details' && <Details task={task} />}
+        </Suspense>
       </div>
       {command && shown === 'log' && <Ending task={task} className="border-t border-line px-6 py-3 max-md:px-4" />}
       {question && <Confirm {...question} onClose={() => setQuestion(null)} />}
@@ -212,7 +200,13 @@ function Ending({ task, className }: { task: Task; className: string }) {
         {task.queue_position ? t('tasks.row.queue', { place: task.queue_position }) : t('tasks.row.waiting')}
       </p>
     );
-  if (task.waiting_for?.kind === 'quota') return <p className={`${className} text-amber`}>{t('chat.quota')}</p>;
+  if (task.waiting_for?.kind === 'quota' || task.waiting_for?.kind === 'children')
+    return (
+      <p className={`${className} flex items-center gap-2 text-amber`}>
+        <Hourglass size={15} className="shrink-0" aria-hidden />
+        <WaitWords waiting={task.waiting_for} />
+      </p>
+    );
   if (task.status === 'failed' && task.error) {
     return (
       <div className={className}>
@@ -240,12 +234,10 @@ function Ending({ task, className }: { task: Task; className: string }) {
   return null;
 }
 
-const modes = ['steer', 'queue', 'interrupt'] as const;
-
 function Chat({ task }: { task: Task }) {
   const { t } = useTranslation();
   const { transcript, error, loadEarlier, retry } = useTranscript(task.id);
-  const [mode, setMode] = useState<(typeof modes)[number]>('steer');
+  const [mode, setMode] = useState<Mode>('steer');
   const working = atWork(task.status);
   const ended = task.status === 'failed' || task.status === 'cancelled';
 
@@ -256,6 +248,7 @@ function Chat({ task }: { task: Task }) {
         const again = await call(api.POST('/api/tasks/{id}/retry', { params: { path }, body: { message: text } }));
         queryClient.setQueryData(['task', task.id], again);
       } else {
+        if (working) remember(task.id, text, mode);
         const body = { message: text, ...(working ? { when: mode } : {}) };
         const taken = await call(api.POST('/api/tasks/{id}/message', { params: { path }, body }));
         queryClient.setQueryData(['task', task.id], taken.task);
@@ -317,7 +310,7 @@ function Chat({ task }: { task: Task }) {
               <span className="sr-only">{t('chat.mode.label')}</span>
               <select
                 value={mode}
-                onChange={(event) => setMode(event.target.value as typeof mode)}
+                onChange={(event) => setMode(event.target.value as Mode)}
                 className="h-8 rounded-lg border border-line-strong bg-raised px-2 text-muted"
               >
                 {modes.map((each) => (

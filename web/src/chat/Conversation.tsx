@@ -1,59 +1,78 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { ArrowDown, Brain, Clock, Link2, TriangleAlert } from 'lucide-react';
+import { ArrowDown, Brain, Clock, FoldVertical, Info, TriangleAlert } from 'lucide-react';
 import { memo, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 
-import { isBusy, type Message, type Task } from '../api/types';
-import { copy } from '../lib/clipboard';
-import { dateTime } from '../lib/format';
-import { toast } from '../ui/toast';
+import { isBusy, type Task } from '../api/types';
+import { useTranslation } from '../i18n/i18n';
+import { showError } from '../tasks/actions';
 import { AskCard, askOf } from './AskCard';
 import { makeSplitter, Markdown } from './markdown';
+import { MessageActions, messageText } from './Message';
+import { modeOf } from './sent';
 import { ToolCard } from './ToolCard';
 import { rowsOf, type Row, type Transcript } from './transcript';
 
-const messageText = (message: Message): string =>
-  message.parts.map((part) => ('text' in part ? part.text : part.type === 'file' ? part.name : '')).join('\n');
-
-function UserRow({ row, atWork }: { row: Extract<Row, { kind: 'user' }>; atWork: boolean }) {
-  const { t, i18n } = useTranslation();
-  const { message, pending } = row;
-  const link = () => {
-    const url = new URL(location.href);
-    url.hash = message.id;
-    void copy(url.href).then((ok) => ok && toast('ok', t('chat.linkCopied')));
-  };
+function UserRow({ row, taskId, atWork }: { row: Extract<Row, { kind: 'user' }>; taskId: string; atWork: boolean }) {
+  const { t } = useTranslation();
+  const { message } = row;
+  const pending = row.pending && atWork;
+  const text = messageText(message);
+  const mode = modeOf(taskId, text);
   return (
     <div
       className="group my-4 flex flex-col items-end"
       data-message={message.id}
       data-role="user"
-      data-pending={pending && atWork}
+      data-pending={pending}
     >
-      <div className="max-w-[85%] rounded-2xl rounded-br-md bg-accent-soft px-4 py-2.5 whitespace-pre-wrap break-words">
-        {messageText(message)}
+      <div
+        className={`max-w-[85%] rounded-2xl rounded-br-md px-4 py-2.5 whitespace-pre-wrap break-words ${pending ? 'border border-dashed border-amber bg-amber-soft' : 'bg-accent-soft'}`}
+      >
+        {text}
       </div>
-      <div className="mt-1 flex h-5 items-center gap-2 text-xs text-muted">
-        {pending && atWork && (
+      <div className="mt-1 flex min-h-6 items-center gap-2 text-xs text-muted">
+        {pending && (
           <span className="flex items-center gap-1 text-amber">
             <Clock size={12} aria-hidden />
             {t('chat.pending')}
+            {mode && ` · ${t(`chat.pendingMode.${mode}`)}`}
           </span>
         )}
-        <button
-          type="button"
-          onClick={link}
-          className="opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
-          aria-label={t('chat.copyLink')}
-          title={t('chat.copyLink')}
-        >
-          <Link2 size={13} aria-hidden />
-        </button>
-        <time dateTime={message.created_at} title={dateTime(message.created_at, i18n.language)}>
-          {new Intl.DateTimeFormat(i18n.language, { timeStyle: 'short' }).format(Date.parse(message.created_at))}
-        </time>
+        <span className="md:opacity-0 md:group-focus-within:opacity-100 md:group-hover:opacity-100">
+          <MessageActions message={message} taskId={taskId} />
+        </span>
       </div>
     </div>
+  );
+}
+
+// What the agent was told that nobody wrote: a summary in the place of what was before, a note of a fork. Long ones folded.
+function NoteRow({ row }: { row: Extract<Row, { kind: 'system' }> }) {
+  const { t } = useTranslation();
+  const compaction = row.name === 'compaction';
+  const long = compaction || row.text.length > 280 || row.text.split('\n').length > 4;
+  if (!long)
+    return (
+      <p
+        className="my-3 flex gap-2.5 rounded-xl bg-panel px-4 py-2.5 text-sm text-muted"
+        data-note={row.name ?? 'note'}
+      >
+        <Info size={15} className="mt-0.5 shrink-0" aria-hidden />
+        <span className="min-w-0 whitespace-pre-wrap break-words">{row.text}</span>
+      </p>
+    );
+  const Icon = compaction ? FoldVertical : Info;
+  return (
+    <details className="my-3 rounded-xl border border-line bg-panel px-4 py-2.5 text-sm" data-note={row.name ?? 'note'}>
+      <summary className="flex list-none items-center gap-2.5 font-medium text-muted">
+        <Icon size={15} className="shrink-0" aria-hidden />
+        <span className="min-w-0 truncate">{compaction ? t('chat.note.compaction') : row.text.split('\n', 1)[0]}</span>
+        <span className="ml-auto shrink-0 text-xs font-normal underline underline-offset-2">{t('chat.note.show')}</span>
+      </summary>
+      <div className="mt-2 max-h-96 overflow-auto text-muted" tabIndex={0}>
+        <Markdown text={row.text} />
+      </div>
+    </details>
   );
 }
 
@@ -83,7 +102,7 @@ const RowView = memo(function RowView({ row, taskId, busy, waiting }: RowProps):
   const { t } = useTranslation();
   switch (row.kind) {
     case 'user':
-      return <UserRow row={row} atWork={busy} />;
+      return <UserRow row={row} taskId={taskId} atWork={busy} />;
     case 'block':
       return (
         <div data-message={row.message.id} data-role="assistant">
@@ -108,7 +127,13 @@ const RowView = memo(function RowView({ row, taskId, busy, waiting }: RowProps):
         );
       return <p className="chip my-2">{row.file.name}</p>;
     case 'system':
-      return <p className="my-3 rounded-xl bg-panel px-4 py-2.5 text-sm whitespace-pre-wrap text-muted">{row.text}</p>;
+      return <NoteRow row={row} />;
+    case 'foot':
+      return (
+        <div className="mt-0.5 mb-2 -ml-1.5">
+          <MessageActions message={row.message} taskId={taskId} />
+        </div>
+      );
     case 'warning':
       return (
         <p className="my-2 flex items-start gap-2 rounded-xl bg-amber-soft px-3 py-2 text-sm text-amber">
@@ -209,25 +234,38 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
     if (pinned.current && placed.current) virtual.scrollToEnd();
   }, [rows, height, virtual]);
 
-  // First the end (or the message that the address names), before the first look.
-  useEffect(() => {
-    if (placed.current || rows.length === 0) return;
-    placed.current = true;
-    const wanted = location.hash.slice(1);
-    const index = wanted ? rows.findIndex((row) => 'message' in row && row.message.id === wanted) : -1;
-    if (index >= 0) {
-      pinned.current = false;
-      virtual.scrollToIndex(index + head, { align: 'start' });
-    } else virtual.scrollToEnd();
-  }, [rows, head, virtual]);
-
   const busy = useRef(false);
   const earlier = async () => {
     if (busy.current) return;
     busy.current = true;
-    await loadEarlier().catch(() => undefined);
-    busy.current = false;
+    await loadEarlier().finally(() => (busy.current = false));
   };
+
+  // First the end, or the message that the address names, however far back it is: then what is before it is read first.
+  const [wanted, setWanted] = useState(() => location.hash.slice(1));
+  const [lit, setLit] = useState<string | null>(null);
+  useEffect(() => {
+    const changed = () => setWanted(location.hash.slice(1));
+    addEventListener('hashchange', changed);
+    return () => removeEventListener('hashchange', changed);
+  }, []);
+  useEffect(() => {
+    if (rows.length === 0 || (placed.current && !wanted)) return;
+    const index = wanted ? rows.findIndex((row) => 'message' in row && row.message.id === wanted) : -1;
+    if (wanted && index < 0 && transcript.more) return void earlier().catch(() => setWanted(''));
+    placed.current = true;
+    setWanted('');
+    if (index < 0) return virtual.scrollToEnd();
+    pinned.current = false;
+    setLit(wanted);
+    virtual.scrollToIndex(index + head, { align: 'start' });
+    // `earlier` is new each time and means the same.
+  }, [rows, head, virtual, wanted, transcript.more]);
+  useEffect(() => {
+    if (!lit) return;
+    const later = setTimeout(() => setLit(null), 2500);
+    return () => clearTimeout(later);
+  }, [lit]);
 
   return (
     <div className="relative min-h-0 flex-1">
@@ -249,12 +287,12 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
                 key={item.key}
                 ref={virtual.measureElement}
                 data-index={item.index}
-                className="absolute inset-x-6 top-0 flow-root max-md:inset-x-4"
+                className={`absolute inset-x-6 top-0 flow-root max-md:inset-x-4 ${lit && row && 'message' in row && row.message.id === lit ? 'lit' : ''}`}
                 style={{ transform: `translateY(${item.start}px)` }}
               >
                 {head && item.index === 0 ? (
                   <div className="py-3 text-center">
-                    <button type="button" className="btn" onClick={() => void earlier()}>
+                    <button type="button" className="btn" onClick={() => void earlier().catch(showError)}>
                       {t('chat.earlier')}
                     </button>
                   </div>

@@ -2,13 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ChevronRight } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 
 import { api, call } from '../api/client';
 import type { Task } from '../api/types';
+import { useTranslation } from '../i18n/i18n';
 import { bytes, cost, dateTime, number } from '../lib/format';
 import { CopyButton } from '../ui/CopyLine';
 import { StatusBadge } from '../ui/StatusBadge';
+import { shares, shareText } from './Usage';
 
 function Line({ name, children }: { name: string; children: ReactNode }) {
   return (
@@ -73,45 +74,10 @@ function Child({ task, depth }: { task: Task; depth: number }) {
   );
 }
 
-// The same, in one line, for the chat: what this task launched, and how it goes.
-export function Subtasks({ session }: { session: string }) {
-  const { t } = useTranslation();
-  const children = useQuery({
-    queryKey: ['children', session],
-    queryFn: ({ signal }) =>
-      call(
-        api.GET('/api/tasks', {
-          params: { query: { parent_session_id: session, sort: 'oldest', limit: 100 } },
-          signal,
-        }),
-      ),
-  }).data?.tasks;
-  if (!children || children.length === 0) return null;
-  return (
-    <nav
-      aria-label={t('details.children')}
-      className="mx-auto mb-2 flex w-full max-w-3xl gap-2 overflow-x-auto"
-      data-testid="subtasks"
-    >
-      {children.map((task) => (
-        <Link
-          key={task.id}
-          to="/chat"
-          search={{ taskId: task.id }}
-          className="card flex shrink-0 items-center gap-2 px-2.5 py-1 hover:bg-hover"
-        >
-          <span className="max-w-48 truncate text-[13px]">{task.title}</span>
-          <StatusBadge task={task} />
-        </Link>
-      ))}
-    </nav>
-  );
-}
-
-export function Details({ task }: { task: Task }) {
-  const { t, i18n } = useTranslation();
-  const time = (at: string | null) => (at ? dateTime(at, i18n.language) : '–');
-  const n = (value: number) => number(value, i18n.language);
+export default function Details({ task }: { task: Task }) {
+  const { t, language } = useTranslation();
+  const time = (at: string | null) => (at ? dateTime(at, language) : '–');
+  const n = (value: number) => number(value, language);
   const { usage } = task.progress;
   const parent = useQuery({
     queryKey: ['session', task.parent_session_id],
@@ -152,6 +118,13 @@ export function Details({ task }: { task: Task }) {
         <Line name={t('details.usage')}>
           {t('chat.tokens', { input: n(usage.input_tokens), output: n(usage.output_tokens) })} · {cost(usage.cost_usd)}
         </Line>
+        {shares(task).length > 0 && (
+          <Line name={t('details.budget')}>
+            {shares(task)
+              .map((share) => shareText(share, t, language))
+              .join(' · ')}
+          </Line>
+        )}
         {task.kind === 'command' && (
           <Line name={t('details.output')}>
             {t('log.lines', { count: task.progress.output_lines, n: n(task.progress.output_lines) })} ·{' '}

@@ -12,15 +12,17 @@ const tone = (line: string): string => {
 
 export function Diff({ text }: { text: string }) {
   return (
-    <pre tabIndex={0} className="max-h-96 overflow-auto py-2 font-mono text-[12.5px] leading-relaxed">
-      {text
-        .split('\n')
-        .slice(0, 2000)
-        .map((line, i) => (
-          <div key={i} className={`px-4 whitespace-pre ${tone(line)}`}>
-            {line || ' '}
-          </div>
-        ))}
+    <pre tabIndex={0} className="max-h-96 overflow-auto py-2 font-mono text-[12.5px] leading-relaxed" data-diff>
+      <div className="w-max min-w-full">
+        {text
+          .split('\n')
+          .slice(0, 2000)
+          .map((line, i) => (
+            <div key={i} className={`px-4 whitespace-pre ${tone(line)}`}>
+              {line || ' '}
+            </div>
+          ))}
+      </div>
     </pre>
   );
 }

@@ -1,10 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDownToLine, Download, Search, WrapText } from 'lucide-react';
 import { memo, useEffect, useMemo, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 
 import { api, ApiError, call, fetchText } from '../api/client';
 import { isBusy, type Task } from '../api/types';
+import { useTranslation } from '../i18n/i18n';
 import { download } from '../lib/clipboard';
 import { bytes, number } from '../lib/format';
 import { onEvents, watchTask } from '../live/live';
@@ -102,8 +102,8 @@ const Line = memo(function Line({ text, found }: { text: string; found: string }
   return [...out, shown.slice(from)];
 });
 
-export function LogView({ task }: { task: Task }) {
-  const { t, i18n } = useTranslation();
+export default function LogView({ task }: { task: Task }) {
+  const { t, language } = useTranslation();
   const { log, error } = useLog(task);
   const [search, setSearch] = useState('');
   const [follow, setFollow] = useState(true);
@@ -160,7 +160,7 @@ export function LogView({ task }: { task: Task }) {
           />
         </div>
         <span className="text-xs text-muted tabular-nums" data-testid="log-count">
-          {t('log.lines', { count: lines.length, n: number(lines.length, i18n.language) })} ·{' '}
+          {t('log.lines', { count: lines.length, n: number(lines.length, language) })} ·{' '}
           {bytes(task.progress.output_bytes)}
         </span>
         <span className="ml-auto flex gap-2">

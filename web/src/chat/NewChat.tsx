@@ -1,49 +1,76 @@
-import { useNavigate } from '@tanstack/react-router';
-import { Bot, FolderOpen, Sparkles, Terminal } from 'lucide-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { Bot, GitFork, SlidersHorizontal, Sparkles, Terminal, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 
 import { api, call } from '../api/client';
-import type { Launch } from '../api/types';
+import type { Agent, Task } from '../api/types';
+import { useTranslation } from '../i18n/i18n';
 import { randomKey } from '../lib/clipboard';
-import { queryClient, useAgents } from '../queries';
+import { queryClient, useAgents, useTask } from '../queries';
 import { showError } from '../tasks/actions';
 import { Composer } from './Composer';
 import { readDraft, writeDraft } from './drafts';
+import { changed, launchOf, noOptions, textsOf, type Fork } from './launch';
+import { LaunchOptions } from './LaunchOptions';
+import { messageText } from './Message';
 
 const samples = ['help', 'tools', 'think', 'ask', 'long'] as const;
 
-export function NewChat({ agentId }: { agentId: string | undefined }) {
+export const agentIcon = (agent: Agent) =>
+  agent.driver === 'command' ? Terminal : agent.driver === 'demo' ? Sparkles : Bot;
+
+interface Props {
+  agentId: string | undefined;
+  forkOf: string | undefined;
+  at: string | undefined;
+}
+
+export function NewChat({ agentId, forkOf, at }: Props) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const agents = useAgents();
-  const all = agents.data?.agents ?? [];
+  const parent = useTask(forkOf).data;
+  const fork: Fork | undefined = parent?.session_id && at ? { session: parent.session_id, message: at } : undefined;
+  // A conversation is no command.
+  const all = (agents.data?.agents ?? []).filter((agent) => !forkOf || agent.driver !== 'command');
   // An agent to talk to comes first; the plain command is always there.
+  const wanted = agentId ?? parent?.agent_id;
   const chosen =
-    all.find((agent) => agent.id === agentId || agent.name === agentId) ??
+    all.find((agent) => agent.id === wanted || agent.name === wanted) ??
     all.find((agent) => agent.available && agent.driver !== 'command') ??
     all[0];
   const command = chosen?.driver === 'command';
-  const [folder, setFolder] = useState('');
-  const [options, setOptions] = useState(false);
+  const place = forkOf ? `fork ${forkOf}` : 'new';
+  const [options, setOptions] = useState(noOptions);
+  const [open, setOpen] = useState(false);
   const [nonce, setNonce] = useState(0);
   // The same words asked twice because an answer was lost make one task.
-  const key = useRef({ body: '', key: '' });
+  const keys = useRef(new Map<string, string>());
 
+  const launchOne = async (text: string, batch: string | undefined, place: number): Promise<Task> => {
+    const body = { ...launchOf(text, chosen!, options, fork), ...(batch ? { batch_id: batch } : {}) };
+    const written = `${place} ${JSON.stringify({ ...body, batch_id: undefined })}`;
+    const key = keys.current.get(written) ?? randomKey();
+    keys.current.set(written, key);
+    return call(api.POST('/api/tasks', { body, params: { header: { 'Idempotency-Key': `"${key}"` } } }));
+  };
   const launch = async (text: string): Promise<boolean> => {
-    if (!chosen) return false;
-    const body: Launch = command ? { kind: 'command', command: text } : { agent_id: chosen.id, message: text };
-    if (folder.trim()) body.work_dir = folder.trim();
-    const written = JSON.stringify(body);
-    if (key.current.body !== written) key.current = { body: written, key: randomKey() };
+    if (!chosen || (forkOf && !fork)) return false;
+    const texts = textsOf(text, options);
     try {
-      const task = await call(
-        api.POST('/api/tasks', { body, params: { header: { 'Idempotency-Key': `"${key.current.key}"` } } }),
-      );
-      key.current = { body: '', key: '' };
-      writeDraft('new', '');
-      queryClient.setQueryData(['task', task.id], task);
-      void navigate({ to: '/chat', search: { taskId: task.id } });
+      let batch = texts.length > 1 ? 'new' : undefined;
+      let first: Task | undefined;
+      for (const [i, each] of texts.entries()) {
+        const task = await launchOne(each, batch, i);
+        queryClient.setQueryData(['task', task.id], task);
+        first ??= task;
+        if (batch) batch = task.batch_id ?? batch;
+      }
+      keys.current.clear();
+      writeDraft(place, '');
+      if (batch) void navigate({ to: '/tasks', search: { batch } });
+      else if (first) void navigate({ to: '/chat', search: { taskId: first.id } });
       return true;
     } catch (error) {
       showError(error);
@@ -51,20 +78,24 @@ export function NewChat({ agentId }: { agentId: string | undefined }) {
     }
   };
   useEffect(() => {
-    document.title = `${t('chat.new')} · errand`;
-  }, [t]);
+    document.title = `${forkOf ? t('chat.fork.title') : t('chat.new')} · errand`;
+  }, [t, forkOf]);
 
+  const count = changed(options);
   return (
     <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
       <div className="m-auto w-full max-w-3xl px-6 py-10 max-md:px-4">
-        <h1 className="text-center text-[26px] font-semibold tracking-tight">{t('chat.new')}</h1>
-        <p className="mt-1 mb-7 text-center text-muted">{t('chat.newHint')}</p>
+        <h1 className="text-center text-[26px] font-semibold tracking-tight">
+          {forkOf ? t('chat.fork.title') : t('chat.new')}
+        </h1>
+        <p className="mt-1 mb-7 text-center text-muted">{forkOf ? t('chat.fork.hint') : t('chat.newHint')}</p>
+        {forkOf && parent && at && <ForkOf task={parent} at={at} />}
         <fieldset className="mb-5">
           <legend className="mb-2 text-sm font-medium text-muted">{t('chat.pickAgent')}</legend>
           <div className="grid grid-cols-[repeat(auto-fill,minmax(14rem,1fr))] gap-2">
             {agents.isPending && <div className="skeleton h-20" />}
             {all.map((agent) => {
-              const Icon = agent.driver === 'command' ? Terminal : agent.driver === 'demo' ? Sparkles : Bot;
+              const Icon = agentIcon(agent);
               const on = agent.id === chosen?.id;
               const look = on ? 'border-accent bg-accent-soft' : agent.available ? 'hover:bg-hover' : 'bg-panel';
               return (
@@ -79,11 +110,23 @@ export function NewChat({ agentId }: { agentId: string | undefined }) {
                     className="sr-only"
                     checked={on}
                     disabled={!agent.available}
-                    onChange={() => void navigate({ to: '/chat', search: { agentId: agent.id }, replace: true })}
+                    onChange={() =>
+                      void navigate({
+                        to: '/chat',
+                        search: (old) => ({ ...old, agentId: agent.id }),
+                        replace: true,
+                      })
+                    }
                   />
-                  <Icon size={18} className="mt-0.5 shrink-0 text-accent-text" aria-hidden />
+                  <Icon
+                    size={18}
+                    className={`mt-0.5 shrink-0 ${agent.available ? 'text-accent-text' : 'text-muted'}`}
+                    aria-hidden
+                  />
                   <span className="min-w-0">
-                    <span className="block font-medium">{agent.name}</span>
+                    <span className={`block truncate font-medium ${agent.available ? '' : 'text-muted'}`}>
+                      {agent.name}
+                    </span>
                     <span className="line-clamp-2 text-xs text-muted">
                       {agent.available
                         ? t(`agents.about.${agent.id}`, { defaultValue: agent.description ?? agent.driver })
@@ -97,31 +140,34 @@ export function NewChat({ agentId }: { agentId: string | undefined }) {
         </fieldset>
         <Composer
           key={nonce}
-          place="new"
+          place={place}
           autoFocus
           mono={command}
-          placeholder={command ? t('chat.commandPlaceholder') : t('chat.placeholder')}
-          sendLabel={command ? t('chat.run') : t('chat.start')}
-          disabled={!chosen?.available}
+          placeholder={
+            forkOf ? t('chat.fork.placeholder') : command ? t('chat.commandPlaceholder') : t('chat.placeholder')
+          }
+          sendLabel={forkOf ? t('chat.fork.start') : command ? t('chat.run') : t('chat.start')}
+          disabled={!chosen?.available || (forkOf !== undefined && !fork)}
           onSend={launch}
         >
-          <button type="button" className="btn btn-ghost" aria-expanded={options} onClick={() => setOptions(!options)}>
-            <FolderOpen size={15} aria-hidden />
-            {folder || t('chat.workDir')}
+          <button type="button" className="btn btn-ghost" aria-expanded={open} onClick={() => setOpen(!open)}>
+            <SlidersHorizontal size={15} aria-hidden />
+            {t('launch.options')}
+            {count > 0 && (
+              <span className="rounded-full bg-accent px-1.5 text-[11px] text-on-accent tabular-nums">{count}</span>
+            )}
           </button>
+          {options.perLine && <span>{t('launch.perLineHint')}</span>}
         </Composer>
-        {options && (
-          <label className="mt-3 block">
-            <span className="mb-1 block text-sm text-muted">{t('chat.workDirLabel')}</span>
-            <input
-              className="field font-mono text-[13px]"
-              value={folder}
-              onChange={(event) => setFolder(event.target.value)}
-              placeholder="/src/app"
-            />
-          </label>
+        {open && (
+          <LaunchOptions
+            options={options}
+            command={command}
+            fork={forkOf !== undefined}
+            onChange={(change) => setOptions((old) => ({ ...old, ...change }))}
+          />
         )}
-        {chosen?.driver === 'demo' && (
+        {chosen?.driver === 'demo' && !forkOf && (
           <div className="mt-5 flex flex-wrap justify-center gap-2" role="group" aria-label={t('chat.samples.label')}>
             {samples.map((sample) => (
               <button
@@ -129,8 +175,8 @@ export function NewChat({ agentId }: { agentId: string | undefined }) {
                 type="button"
                 className="rounded-full border border-line-strong px-3 py-1 text-[13px] text-muted hover:bg-hover hover:text-text"
                 onClick={() => {
-                  const text = `${readDraft('new')} ${sample === 'long' ? 'long 30' : sample}`.trim();
-                  writeDraft('new', text);
+                  const text = `${readDraft(place)} ${sample === 'long' ? 'long 30' : sample}`.trim();
+                  writeDraft(place, text);
                   setNonce((n) => n + 1);
                 }}
               >
@@ -140,6 +186,57 @@ export function NewChat({ agentId }: { agentId: string | undefined }) {
           </div>
         )}
       </div>
+    </div>
+  );
+}
+
+// Whose conversation it begins with, and where that is cut.
+function ForkOf({ task, at }: { task: Task; at: string }) {
+  const { t } = useTranslation();
+  const message = useQuery({
+    queryKey: ['fork', task.id, at],
+    queryFn: async ({ signal }) => {
+      // From the end: what people fork from is mostly near it.
+      for (let before = 2_000_000_000, i = 0; i < 20; i++) {
+        const page = await call(
+          api.GET('/api/tasks/{id}/messages', {
+            params: { path: { id: task.id }, query: { before, limit: 100 } },
+            signal,
+          }),
+        );
+        const found = page.messages.find((each) => each.id === at);
+        if (found || !page.more) return found ?? null;
+        before = page.messages[0]?.seq ?? 0;
+      }
+      return null;
+    },
+  }).data;
+  const text = message ? messageText(message).trim().split('\n', 1)[0] : '';
+  return (
+    <div className="card mb-5 flex items-start gap-3 bg-panel p-4" data-testid="fork-of">
+      <GitFork size={18} className="mt-0.5 shrink-0 text-accent-text" aria-hidden />
+      <p className="min-w-0 flex-1">
+        {t('chat.fork.of')}{' '}
+        <Link to="/chat" search={{ taskId: task.id }} hash={at} className="font-medium underline underline-offset-2">
+          {task.title}
+        </Link>
+        {text && (
+          <>
+            {' '}
+            {t('chat.fork.until')}
+            <span className="mt-1 line-clamp-2 text-sm text-muted">{text}</span>
+          </>
+        )}
+      </p>
+      <Link
+        to="/chat"
+        search={{ taskId: task.id }}
+        className="btn btn-ghost btn-icon -m-1"
+        aria-label={t('common.keep')}
+        title={t('common.keep')}
+      >
+        <X size={15} aria-hidden />
+      </Link>
     </div>
   );
 }

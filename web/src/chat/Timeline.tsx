@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { useTranslation } from 'react-i18next';
 
 import { api, call } from '../api/client';
 import { isBusy, type Task, type TaskEvent } from '../api/types';
+import { useTranslation } from '../i18n/i18n';
 import { shortDuration } from '../lib/format';
 import { useNow } from '../lib/hooks';
 import { spansOf, type Span } from './timeline';
@@ -17,7 +17,7 @@ const tones: Record<Span['kind'], string> = {
   stopping: 'bg-grey',
 };
 
-export function Timeline({ task }: { task: Task }) {
+export default function Timeline({ task }: { task: Task }) {
   const { t } = useTranslation();
   const now = useNow();
   const events = useQuery<TaskEvent[]>({

@@ -117,8 +117,8 @@ describe('ToolCard', () => {
     key: 'k',
     message: {} as never,
     live: false,
-    call: { type: 'tool_call', call_id: 'c', name: 'run', input: { command: 'make' } },
-    result: { type: 'tool_result', call_id: 'c', output, truncated: false, size: output.length, is_error, ms: 1200 },
+    call: { type: 'tool_call', call_id: output, name: 'run', input: { command: 'make' } },
+    result: { type: 'tool_result', call_id: output, output, truncated: false, size: output.length, is_error, ms: 1200 },
   });
   it('is one line until it is opened, and cuts what is long', () => {
     render(<ToolCard row={row(Array.from({ length: 100 }, (_, i) => `line ${i}`).join('\n'))} />);

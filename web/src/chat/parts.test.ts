@@ -4,7 +4,6 @@ import type { TaskEvent } from '../api/types';
 import { pieces, plain } from './ansi';
 import { isDiff } from './Diff';
 import { spansOf } from './timeline';
-import { toolSummary } from './ToolCard';
 
 describe('ansi', () => {
   it('keeps colours and drops what a terminal would obey', () => {
@@ -15,15 +14,6 @@ describe('ansi', () => {
     expect(plain('\u001b]0;title\u0007\u001b[2J\u001b[1;1Hx\u0007y')).toBe('xy');
     expect(plain('10%\r50%\r100%\r')).toBe('100%');
     expect(plain('<b>&amp;')).toBe('<b>&amp;');
-  });
-});
-
-describe('toolSummary', () => {
-  it('finds the argument that says most', () => {
-    expect(toolSummary({ limit: 3, path: 'README.md' })).toBe('README.md');
-    expect(toolSummary({ command: 'make test\nmore' })).toBe('make test');
-    expect(toolSummary({ odd: 'x' })).toBe('x');
-    expect(toolSummary(null)).toBe('');
   });
 });
 

@@ -139,7 +139,7 @@ export const applyAll = (state: Transcript, events: TaskEvent[]): Transcript => 
 // What people see of a transcript, one row each: short rows scroll well, however long the conversation is.
 export type Row =
   | { kind: 'user'; key: string; message: Message; pending: boolean }
-  | { kind: 'system'; key: string; message: Message; text: string }
+  | { kind: 'system'; key: string; message: Message; text: string; name: string | undefined }
   | { kind: 'block'; key: string; message: Message; text: string; first: boolean; live: boolean }
   | { kind: 'reasoning'; key: string; message: Message; text: string; live: boolean }
   | {
@@ -154,7 +154,12 @@ export type Row =
   | { kind: 'ask'; key: string; ask: Ask }
   | { kind: 'warning'; key: string; warning: Warning }
   | { kind: 'interrupted'; key: string }
+  | { kind: 'foot'; key: string; message: Message }
   | { kind: 'turn'; key: string; turn: number };
+
+// What kind of note a system message is, where its driver says so: a compaction, a preamble.
+const noteName = (part: Part | undefined): string | undefined =>
+  part?.type === 'notice' || part?.type === 'text' ? (part as { name?: string }).name : undefined;
 
 // Splits Markdown into its blocks, and splits a text that only grew from its last block on.
 export type Splitter = (key: string, text: string) => string[];
@@ -167,7 +172,7 @@ export function rowsOf(state: Transcript, split: Splitter, working: boolean): Ro
   let turn = state.messages[0]?.turn ?? 1;
   for (const ask of asks.get(null) ?? []) rows.push({ kind: 'ask', key: ask.id, ask });
   for (const warning of warnings.get(null) ?? []) rows.push({ kind: 'warning', key: `w${warning.seq}`, warning });
-  for (const message of state.messages) {
+  for (const [i, message] of state.messages.entries()) {
     if (message.turn > turn) {
       turn = message.turn;
       rows.push({ kind: 'turn', key: `turn${turn}-${message.id}`, turn });
@@ -180,6 +185,7 @@ export function rowsOf(state: Transcript, split: Splitter, working: boolean): Ro
         key: message.id,
         message,
         text: message.parts.map((part) => ('text' in part ? part.text : '')).join('\n'),
+        name: noteName(message.parts[0]),
       });
     else
       assistantRows(
@@ -195,6 +201,9 @@ export function rowsOf(state: Transcript, split: Splitter, working: boolean): Ro
     for (const warning of (warnings.get(message.id) ?? []).slice(-20))
       rows.push({ kind: 'warning', key: `w${warning.seq}`, warning });
     if (message.interrupted && message.role === 'assistant') rows.push({ kind: 'interrupted', key: `${message.id}!` });
+    // Under the last of an answer's messages: what can be done with it.
+    if (message.role === 'assistant' && message.completed_at && state.messages[i + 1]?.role !== 'assistant')
+      rows.push({ kind: 'foot', key: `${message.id}_`, message });
   }
   return rows;
 }
@@ -235,7 +244,7 @@ function assistantRows(message: Message, rows: Row[], split: Splitter, open: boo
       return;
     }
     if (part.type === 'reasoning') rows.push({ kind: 'reasoning', key, message, text: part.text, live });
-    else if (part.type === 'notice') rows.push({ kind: 'system', key, message, text: part.text });
+    else if (part.type === 'notice') rows.push({ kind: 'system', key, message, text: part.text, name: noteName(part) });
     else if (part.type === 'tool_call') {
       const result = results.get(part.call_id) ?? null;
       rows.push({ kind: 'tool', key, message, call: part, result, live: open && result === null });

@@ -4,9 +4,11 @@ import path from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import en from './en.json';
+import first from './en.json';
+import more from './en.more.json';
 import zh from './zh.json';
 
+const en = { ...first, ...more };
 type Tree = { [key: string]: string | Tree };
 const flat = (tree: Tree, prefix = ''): [string, string][] =>
   Object.entries(tree).flatMap(([key, value]) =>

@@ -2,7 +2,6 @@
 import type { Counts, TaskEvent } from '../api/types';
 import { lock, onSession } from '../api/session';
 import { store } from '../lib/store';
-import { Hub } from './hub';
 import type { Connection, FromHub, ToHub } from './protocol';
 import workerUrl from './worker.ts?worker&url';
 
@@ -48,9 +47,9 @@ function connectHub(receive: (message: FromHub) => void): (message: ToHub) => vo
       // Blocked or broken: this tab keeps a stream of its own.
     }
   }
-  const hub = new Hub();
+  const hub = import('./hub').then(({ Hub }) => new Hub());
   const port = { postMessage: (message: FromHub) => queueMicrotask(() => receive(message)) };
-  return (message) => hub.receive(port, message);
+  return (message) => void hub.then((own) => own.receive(port, message));
 }
 
 function receive(message: FromHub): void {

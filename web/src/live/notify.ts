@@ -1,9 +1,8 @@
 // Told to those who look elsewhere: the number in the tab's title, and, where they asked for it, the browser's own
 // notification and a sound. Tasks that another task launched are its business: they make no noise.
-import i18next from 'i18next';
-
 import type { TaskBrief } from '../api/types';
 import { needsInput } from '../api/types';
+import { t } from '../i18n/i18n';
 import { notifications, sound } from '../ui/preferences';
 import { counts, onEvents } from './live';
 
@@ -33,7 +32,7 @@ function tell(task: TaskBrief, what: string): void {
   if (sound.get() === 'on') beep();
   if (notifications.get() !== 'on' || typeof Notification === 'undefined' || Notification.permission !== 'granted')
     return;
-  const notice = new Notification(i18next.t(`notify.${what}`), {
+  const notice = new Notification(t(`notify.${what}`), {
     body: task.title,
     tag: task.id,
     icon: '/favicon.svg',

@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { Bot, MessageSquarePlus, ServerOff, Sparkles, Terminal } from 'lucide-react';
 import { useEffect } from 'react';
-import { useTranslation } from 'react-i18next';
 
+import { useTranslation } from '../i18n/i18n';
+import '../i18n/more';
 import { useAgents } from '../queries';
 import { Empty } from '../ui/Empty';
 

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { LogOut } from 'lucide-react';
 import { useEffect, useState, type ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 
 import { api, call } from '../api/client';
 import { logout } from '../api/session';
-import { setLanguage, type Language } from '../i18n/i18n';
+import { setLanguage, type Language, useTranslation } from '../i18n/i18n';
+import '../i18n/more';
 import { bytes } from '../lib/format';
 import { useStore, type Store } from '../lib/store';
 import { notifications, sendWith, sound, theme } from '../ui/preferences';
@@ -55,7 +55,7 @@ function Choice<T extends string>({
 }
 
 export function SettingsPage() {
-  const { t, i18n } = useTranslation();
+  const { t, language } = useTranslation();
   const settings = useQuery({
     queryKey: ['settings'],
     queryFn: ({ signal }) => call(api.GET('/api/settings', { signal })),
@@ -121,7 +121,7 @@ export function SettingsPage() {
             <span>{t('settings.language')}</span>
             <select
               className="field w-48"
-              value={i18n.language === 'zh' ? 'zh' : 'en'}
+              value={language === 'zh' ? 'zh' : 'en'}
               onChange={(event) => void setLanguage(event.target.value as Language)}
             >
               <option value="en" lang="en">

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Layers } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 
 import { api, call } from '../api/client';
 import type { Counts } from '../api/types';
+import { useTranslation } from '../i18n/i18n';
+import '../i18n/more';
 import { queryClient } from '../queries';
 import type { Confirmation } from '../ui/Dialog';
 import { toast } from '../ui/toast';
@@ -18,7 +19,7 @@ const tones: [keyof Counts, string][] = [
   ['pending', 'bg-amber'],
 ];
 
-export function BatchHeader({ id, onQuestion }: { id: string; onQuestion: (question: Confirmation) => void }) {
+export default function BatchHeader({ id, onQuestion }: { id: string; onQuestion: (question: Confirmation) => void }) {
   const { t } = useTranslation();
   const batch = useQuery({
     queryKey: ['batch', id],

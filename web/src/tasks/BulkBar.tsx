@@ -1,7 +1,8 @@
 import { X } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 
 import type { Task, TaskQuery } from '../api/types';
+import { useTranslation } from '../i18n/i18n';
+import '../i18n/more';
 import { number } from '../lib/format';
 import type { TaskSearch } from '../search';
 import type { Confirmation } from '../ui/Dialog';
@@ -26,10 +27,10 @@ const inWords = (search: TaskSearch): string =>
     .map(([key, value]) => `${key}: ${value}`)
     .join(', ');
 
-export function BulkBar({ selection, total, query, search, tasks, onAll, onClear, onQuestion }: Props) {
-  const { t, i18n } = useTranslation();
+export default function BulkBar({ selection, total, query, search, tasks, onAll, onClear, onQuestion }: Props) {
+  const { t, language } = useTranslation();
   const count = selection.all ? total : selection.ids.size;
-  const n = number(count, i18n.language);
+  const n = number(count, language);
   const known = new Map(tasks.map((task) => [task.id, task]));
 
   const ask = async (action: Action) => {
@@ -46,7 +47,7 @@ export function BulkBar({ selection, total, query, search, tasks, onAll, onClear
     }
     const filter = inWords(search);
     onQuestion({
-      title: t(`bulk.${action}.title`, { count: ids.length, n: number(ids.length, i18n.language) }),
+      title: t(`bulk.${action}.title`, { count: ids.length, n: number(ids.length, language) }),
       body: (
         <>
           <p>{ids.length === 0 ? t('bulk.none') : t(`bulk.${action}.body`)}</p>
@@ -84,7 +85,7 @@ export function BulkBar({ selection, total, query, search, tasks, onAll, onClear
       <span className="font-medium">{t('bulk.selected', { count, n })}</span>
       {!selection.all && total > selection.ids.size && (
         <button type="button" className="underline underline-offset-2" onClick={onAll}>
-          {t('bulk.selectAll', { count: total, n: number(total, i18n.language) })}
+          {t('bulk.selectAll', { count: total, n: number(total, language) })}
         </button>
       )}
       <span className="ml-auto flex gap-2">

@@ -11,12 +11,12 @@ import {
   Wrench,
 } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 
 import type { Task } from '../api/types';
+import { useTranslation } from '../i18n/i18n';
 import { ago, dateTime, ms, number, taskDuration } from '../lib/format';
 import { useNow } from '../lib/hooks';
-import { StatusBadge } from '../ui/StatusBadge';
+import { StatusBadge, WaitWords } from '../ui/StatusBadge';
 import { can, type Action } from './actions';
 import { summary } from './summary';
 
@@ -34,12 +34,12 @@ export interface RowProps {
 
 // Ticks by itself, so that the row does not.
 function Started({ task }: { task: Task }) {
-  const { i18n } = useTranslation();
+  const { language } = useTranslation();
   const now = useNow();
   const at = task.started_at ?? task.created_at;
   return (
-    <time dateTime={at} title={dateTime(at, i18n.language)}>
-      {task.started_at ? ago(Date.parse(at), now, i18n.language) : '–'}
+    <time dateTime={at} title={dateTime(at, language)}>
+      {task.started_at ? ago(Date.parse(at), now, language) : '–'}
     </time>
   );
 }
@@ -47,16 +47,16 @@ function Duration({ task }: { task: Task }) {
   return <>{taskDuration(task, useNow()) ?? '–'}</>;
 }
 function LastUpdate({ task }: { task: Task }) {
-  const { t, i18n } = useTranslation();
+  const { t, language } = useTranslation();
   const now = useNow();
   const at = ms(task.progress.last_update);
   return at === null ? null : (
-    <span className="shrink-0">{t('tasks.row.updated', { ago: ago(at, now, i18n.language) })}</span>
+    <span className="shrink-0">{t('tasks.row.updated', { ago: ago(at, now, language) })}</span>
   );
 }
 
 export function SummaryLine({ task }: { task: Task }) {
-  const { t, i18n } = useTranslation();
+  const { t, language } = useTranslation();
   const { kind, text } = summary(task);
   const working = task.status === 'running' || task.status === 'resumed';
   const pieces: ReactNode[] = [];
@@ -65,6 +65,12 @@ export function SummaryLine({ task }: { task: Task }) {
       <span key="a" className="flex min-w-0 items-center gap-1 text-violet">
         <CircleHelp size={12} className="shrink-0" aria-hidden />
         <span className="truncate">{text}</span>
+      </span>,
+    );
+  if (kind === 'wait' && task.waiting_for)
+    pieces.push(
+      <span key="w" className="flex min-w-0 text-amber">
+        <WaitWords waiting={task.waiting_for} />
       </span>,
     );
   if (kind === 'tool')
@@ -90,7 +96,7 @@ export function SummaryLine({ task }: { task: Task }) {
     );
   if (kind === 'output')
     pieces.push(
-      <span key="o">{t('tasks.row.lines', { count: Number(text), n: number(Number(text), i18n.language) })}</span>,
+      <span key="o">{t('tasks.row.lines', { count: Number(text), n: number(Number(text), language) })}</span>,
     );
   if (task.progress.tool_calls > 0)
     pieces.push(

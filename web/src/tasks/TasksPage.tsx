@@ -1,26 +1,29 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowUp, ListTodo, Plus, SearchX, ServerOff } from 'lucide-react';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { ApiError } from '../api/client';
 import { needsInput, type Task } from '../api/types';
+import { useTranslation } from '../i18n/i18n';
 import { useLatest, usePhone } from '../lib/hooks';
 import { useKeys } from '../lib/keys';
 import { useStore } from '../lib/store';
 import { arrivals, listMayMove, queryClient, useActive } from '../queries';
 import { taskQuery, type TaskSearch } from '../search';
-import { Confirm, type Confirmation } from '../ui/Dialog';
+import type { Confirmation } from '../ui/Dialog';
 import { CopyLine } from '../ui/CopyLine';
 import { Empty } from '../ui/Empty';
 import { act, type Action } from './actions';
-import { BatchHeader } from './BatchHeader';
-import { BulkBar } from './BulkBar';
 import { isEmpty, nothing, toggle } from './selection';
 import { columns, SkeletonRow, TaskRow } from './TaskRow';
 import { Toolbar } from './Toolbar';
 import { useTaskList } from './useTaskList';
+
+// What not everybody sees at once comes when it is needed: the first row waits for none of it.
+const BatchHeader = lazy(() => import('./BatchHeader'));
+const BulkBar = lazy(() => import('./BulkBar'));
+const Confirm = lazy(() => import('../ui/Confirm'));
 
 const headings = ['name', 'agent', 'status', 'model', 'started', 'duration', 'actions'] as const;
 
@@ -153,21 +156,23 @@ export function TasksPage() {
         asking={asking.length}
         searchBox={searchBox}
       />
-      {search.batch && <BatchHeader id={search.batch} onQuestion={setQuestion} />}
-      {!isEmpty(selection) && (
-        <BulkBar
-          selection={selection}
-          total={total}
-          query={query}
-          search={search}
-          tasks={Array.from({ length: range[1] - range[0] + 1 }, (_, i) => rowAt(range[0] + i)).filter(
-            (task) => task !== undefined,
-          )}
-          onAll={() => setSelection({ ids: new Set(), all: true, anchor: null })}
-          onClear={() => setSelection(nothing)}
-          onQuestion={setQuestion}
-        />
-      )}
+      <Suspense>
+        {search.batch && <BatchHeader id={search.batch} onQuestion={setQuestion} />}
+        {!isEmpty(selection) && (
+          <BulkBar
+            selection={selection}
+            total={total}
+            query={query}
+            search={search}
+            tasks={Array.from({ length: range[1] - range[0] + 1 }, (_, i) => rowAt(range[0] + i)).filter(
+              (task) => task !== undefined,
+            )}
+            onAll={() => setSelection({ ids: new Set(), all: true, anchor: null })}
+            onClear={() => setSelection(nothing)}
+            onQuestion={setQuestion}
+          />
+        )}
+      </Suspense>
       <div className="relative flex min-h-0 flex-1 flex-col border-t border-line">
         <div
           ref={scroller}
@@ -257,7 +262,7 @@ export function TasksPage() {
           </button>
         )}
       </div>
-      {question && <Confirm {...question} onClose={() => setQuestion(null)} />}
+      <Suspense>{question && <Confirm {...question} onClose={() => setQuestion(null)} />}</Suspense>
     </>
   );
 }

@@ -1,8 +1,8 @@
 import { Search, X } from 'lucide-react';
 import { useEffect, useState, type RefObject } from 'react';
-import { useTranslation } from 'react-i18next';
 
 import type { Counts } from '../api/types';
+import { useTranslation } from '../i18n/i18n';
 import { number, shortId } from '../lib/format';
 import { useAgents } from '../queries';
 import { filters, sorts, type Filter, type Sort, type TaskSearch } from '../search';
@@ -32,7 +32,7 @@ interface Props {
 }
 
 export function Toolbar({ search, setSearch, counts, asking, searchBox }: Props) {
-  const { t, i18n } = useTranslation();
+  const { t, language } = useTranslation();
   const agents = useAgents().data?.agents ?? [];
   const [text, setText] = useState(search.q ?? '');
   useEffect(() => setText(search.q ?? ''), [search.q]);
@@ -136,7 +136,7 @@ export function Toolbar({ search, setSearch, counts, asking, searchBox }: Props)
               }`}
             >
               {t(filter ? names[filter] : 'tasks.filter.all')}
-              {count !== undefined && <span className="tabular-nums opacity-80">{number(count, i18n.language)}</span>}
+              {count !== undefined && <span className="tabular-nums opacity-80">{number(count, language)}</span>}
             </button>
           );
         })}

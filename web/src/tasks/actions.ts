@@ -1,8 +1,7 @@
 // What can be done with tasks, one or many, from every place that shows them.
-import i18next from 'i18next';
-
 import { api, ApiError, call } from '../api/client';
 import { atWork, type Task, type TaskQuery } from '../api/types';
+import { t } from '../i18n/i18n';
 import { toast, toastError } from '../ui/toast';
 
 export type Action = 'cancel' | 'delete' | 'retry';
@@ -24,7 +23,7 @@ export const can: Record<Action, (task: Pick<Task, 'status'>) => boolean> = {
   retry: (task) => task.status === 'failed' || task.status === 'cancelled',
 };
 
-export const showError = (error: unknown): void => toastError(error, i18next.t('errors.unreachable'));
+export const showError = (error: unknown): void => toastError(error, t('errors.unreachable'));
 
 export async function act(action: Action, id: string): Promise<boolean> {
   try {
@@ -75,6 +74,6 @@ export async function actOnAll(action: Action, ids: string[]): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, ids.length) }, worker));
-  if (done > 0) toast('ok', i18next.t(`bulk.done.${action}`, { count: done }));
+  if (done > 0) toast('ok', t(`bulk.done.${action}`, { count: done }));
   if (firstError) showError(firstError);
 }

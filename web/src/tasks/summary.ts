@@ -2,7 +2,7 @@
 import type { Task } from '../api/types';
 
 export interface Summary {
-  kind: 'ask' | 'tool' | 'queue' | 'error' | 'result' | 'output' | 'none';
+  kind: 'ask' | 'wait' | 'tool' | 'queue' | 'error' | 'result' | 'output' | 'none';
   text: string;
 }
 
@@ -14,10 +14,13 @@ const firstLine = (text: string): string => lines(text)[0]?.slice(0, 240) ?? '';
 const lastLine = (text: string): string => lines(text).at(-1)?.slice(0, 240) ?? '';
 
 export function summary(task: Task): Summary {
+  const working = task.status === 'running' || task.status === 'resumed';
+  const waits = working ? task.waiting_for?.kind : undefined;
+  if (waits === 'quota' || waits === 'children') return { kind: 'wait', text: task.waiting_for?.text ?? '' };
   if (task.waiting_for?.text) return { kind: 'ask', text: firstLine(task.waiting_for.text) };
   if (task.status === 'pending') return { kind: 'queue', text: String(task.queue_position ?? '') };
   if (task.status === 'failed' && task.error) return { kind: 'error', text: firstLine(task.error.message) };
-  if (task.status === 'running' || task.status === 'resumed') {
+  if (working) {
     const tool = task.progress.recent_tools.at(-1);
     if (tool) return { kind: 'tool', text: firstLine(tool.summary || tool.name) };
     if (task.kind === 'command') return { kind: 'output', text: String(task.progress.output_lines) };

@@ -1,7 +1,7 @@
 import { Check, Copy } from 'lucide-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 
+import { useTranslation } from '../i18n/i18n';
 import { copy } from '../lib/clipboard';
 
 export function CopyButton({ text, label }: { text: string; label?: string }) {

@@ -1,6 +1,6 @@
+import { useTranslation } from '../i18n/i18n';
 import { X } from 'lucide-react';
 import { useEffect, useRef, type ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 
 // The browser's own modal dialog: focus trap, Escape and the backdrop come with it.
 export function Dialog({
@@ -45,29 +45,4 @@ export interface Confirmation {
   action: string;
   danger?: boolean;
   onConfirm: () => void;
-}
-
-export function Confirm({ title, body, action, danger, onConfirm, onClose }: Confirmation & { onClose: () => void }) {
-  const { t } = useTranslation();
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <div className="text-muted">{body}</div>
-      <div className="mt-5 flex justify-end gap-2">
-        <button type="button" className="btn" onClick={onClose}>
-          {t('common.keep')}
-        </button>
-        <button
-          type="button"
-          autoFocus
-          className={`btn ${danger ? 'btn-danger' : 'btn-primary'}`}
-          onClick={() => {
-            onClose();
-            onConfirm();
-          }}
-        >
-          {action}
-        </button>
-      </div>
-    </Dialog>
-  );
 }

@@ -1,12 +1,12 @@
 import { KeyRound } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 
 import { refusal } from '../api/session';
+import { useTranslation } from '../i18n/i18n';
 import { useStore } from '../lib/store';
 import { CopyLine } from './CopyLine';
 
 // Nobody is logged in: what to do, in one command. A tab that logs in opens this one too.
-export function Locked() {
+export default function Locked() {
   const { t } = useTranslation();
   const why = useStore(refusal);
   return (

@@ -4,10 +4,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { Bot, Languages, ListTodo, MessageSquarePlus, Moon, Settings } from 'lucide-react';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 
 import { api, call } from '../api/client';
-import { setLanguage } from '../i18n/i18n';
+import { setLanguage, useTranslation } from '../i18n/i18n';
+import '../i18n/more';
 import { useDebounced } from '../lib/hooks';
 import { theme } from './preferences';
 import { StatusBadge } from './StatusBadge';
@@ -39,7 +39,7 @@ function Item({
 }
 
 export default function Palette({ onClose }: { onClose: () => void }) {
-  const { t, i18n } = useTranslation();
+  const { t, language } = useTranslation();
   const navigate = useNavigate();
   const ref = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
@@ -112,9 +112,9 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             <Item
               value="language English 中文"
               icon={<Languages size={16} />}
-              onSelect={go(() => void setLanguage(i18n.language === 'zh' ? 'en' : 'zh'))}
+              onSelect={go(() => void setLanguage(language === 'zh' ? 'en' : 'zh'))}
             >
-              {i18n.language === 'zh' ? 'English' : '中文'}
+              {language === 'zh' ? 'English' : '中文'}
             </Item>
           </Command.Group>
           {(found.data?.tasks.length ?? 0) > 0 && (

@@ -1,15 +1,15 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { Bug, Compass } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 
+import { useTranslation } from '../i18n/i18n';
 import { useKeys } from '../lib/keys';
 import { store, useStore } from '../lib/store';
 import { Empty } from './Empty';
-import { ShortcutsDialog } from './Shortcuts';
 import { Sidebar } from './Sidebar';
 
 const Palette = lazy(() => import('./Palette'));
+const Shortcuts = lazy(() => import('./Shortcuts'));
 export const paletteOpen = store(false);
 
 export function Shell() {
@@ -38,12 +38,10 @@ export function Shell() {
       <main id="main" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col bg-bg outline-none">
         <Outlet />
       </main>
-      {help && <ShortcutsDialog onClose={() => setHelp(false)} />}
-      {palette && (
-        <Suspense>
-          <Palette onClose={() => paletteOpen.set(false)} />
-        </Suspense>
-      )}
+      <Suspense>
+        {help && <Shortcuts onClose={() => setHelp(false)} />}
+        {palette && <Palette onClose={() => paletteOpen.set(false)} />}
+      </Suspense>
     </div>
   );
 }

@@ -1,5 +1,5 @@
-import { useTranslation } from 'react-i18next';
-
+import { useTranslation } from '../i18n/i18n';
+import '../i18n/more';
 import { Dialog } from './Dialog';
 
 const shortcuts: [string[], string][] = [
@@ -18,7 +18,7 @@ const shortcuts: [string[], string][] = [
   [['?'], 'help'],
 ];
 
-export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
+export default function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   return (
     <Dialog title={t('shortcuts.title')} onClose={onClose}>

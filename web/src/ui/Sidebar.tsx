@@ -11,9 +11,8 @@ import {
   Sun,
   type LucideIcon,
 } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 
-import { setLanguage } from '../i18n/i18n';
+import { setLanguage, useTranslation } from '../i18n/i18n';
 import { connection, counts, retryNow } from '../live/live';
 import { useNow } from '../lib/hooks';
 import { useStore } from '../lib/store';
@@ -86,11 +85,11 @@ export function ConnectionState() {
 }
 
 export function Sidebar() {
-  const { t, i18n } = useTranslation();
+  const { t, language } = useTranslation();
   const path = useRouterState({ select: (state) => state.location.pathname });
   useStore(theme);
   const dark = document.documentElement.dataset.theme === 'dark';
-  const zh = i18n.language === 'zh';
+  const zh = language === 'zh';
   return (
     <aside className="flex shrink-0 flex-col border-line bg-panel max-md:order-last max-md:border-t md:w-56 md:border-r">
       <div className="flex items-center gap-2.5 px-5 pt-5 pb-4 max-md:hidden">

@@ -1,8 +1,10 @@
 import { Ban, Check, CircleHelp, Clock, Hourglass, LoaderCircle, RotateCw, X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 
 import type { Status, WaitingFor } from '../api/types';
+import { useTranslation } from '../i18n/i18n';
+import { duration } from '../lib/format';
+import { useNow } from '../lib/hooks';
 
 interface Shown {
   key: string;
@@ -36,8 +38,21 @@ export function shownState(task: { status: Status; stopping: boolean; waiting_fo
   if (kind === 'answer' || kind === 'permission') {
     return { key: 'tasks.status.needsInput', tone: 'bg-violet-soft text-violet', icon: <CircleHelp {...size} /> };
   }
-  if (kind) return { key: 'tasks.status.waiting', tone: 'bg-amber-soft text-amber', icon: <Hourglass {...size} /> };
+  if (kind) return { key: `tasks.status.${kind}`, tone: 'bg-amber-soft text-amber', icon: <Hourglass {...size} /> };
   return shown[task.status];
+}
+
+// What it waits for that no person can give, in words: it goes on by itself.
+export function WaitWords({ waiting }: { waiting: WaitingFor }) {
+  const { t } = useTranslation();
+  const now = useNow();
+  const left = waiting.until ? Date.parse(waiting.until) - now : 0;
+  const key = waiting.kind === 'children' ? 'children' : left > 0 ? 'quotaUntil' : 'quota';
+  return (
+    <span className="truncate" title={waiting.text}>
+      {t(`waiting.${key}`, { time: duration(left) })}
+    </span>
+  );
 }
 
 export function StatusBadge({ task }: { task: { status: Status; stopping: boolean; waiting_for: WaitingFor | null } }) {

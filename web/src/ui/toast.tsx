@@ -1,7 +1,7 @@
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 
 import { ApiError } from '../api/client';
+import { useTranslation } from '../i18n/i18n';
 import { store, useStore } from '../lib/store';
 
 interface Toast {

@@ -1,0 +1,41 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+
+import { api, call } from '../api/client';
+import { useTranslation } from '../i18n/i18n';
+import { StatusBadge } from '../ui/StatusBadge';
+
+// What this task launched, and how it goes, in one line.
+export function Subtasks({ session }: { session: string }) {
+  const { t } = useTranslation();
+  const children = useQuery({
+    queryKey: ['children', session],
+    queryFn: ({ signal }) =>
+      call(
+        api.GET('/api/tasks', {
+          params: { query: { parent_session_id: session, sort: 'oldest', limit: 100 } },
+          signal,
+        }),
+      ),
+  }).data?.tasks;
+  if (!children || children.length === 0) return null;
+  return (
+    <nav
+      aria-label={t('details.children')}
+      className="mx-auto mb-2 flex w-full max-w-3xl gap-2 overflow-x-auto"
+      data-testid="subtasks"
+    >
+      {children.map((task) => (
+        <Link
+          key={task.id}
+          to="/chat"
+          search={{ taskId: task.id }}
+          className="card flex shrink-0 items-center gap-2 px-2.5 py-1 hover:bg-hover"
+        >
+          <span className="max-w-48 truncate text-[13px]">{task.title}</span>
+          <StatusBadge task={task} />
+        </Link>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,79 @@
+// What a task has used, and how much of what it may use: the fullest of its budgets is the one that ends it.
+import type { Task } from '../api/types';
+import { useTranslation, type Translate } from '../i18n/i18n';
+import { compact, cost, number, taskDuration } from '../lib/format';
+import { useNow } from '../lib/hooks';
+
+export interface Share {
+  key: 'tokens' | 'cost_usd' | 'turns' | 'tool_calls';
+  used: number;
+  most: number;
+}
+
+// The budget as the record has it; none where the server does not say.
+export function shares(task: Task): Share[] {
+  const budget = (task as { budget?: Partial<Record<Share['key'], number | null>> | null }).budget ?? {};
+  const { usage, turns, tool_calls } = task.progress;
+  const used = {
+    tokens: usage.input_tokens + usage.output_tokens,
+    cost_usd: usage.cost_usd,
+    turns,
+    tool_calls,
+  };
+  return (Object.keys(used) as Share['key'][]).flatMap((key) => {
+    const most = budget[key];
+    return typeof most === 'number' && most > 0 ? [{ key, used: used[key], most }] : [];
+  });
+}
+
+export const shareText = ({ key, used, most }: Share, t: Translate, language: string): string => {
+  const show = (value: number) => (key === 'cost_usd' ? cost(value) : number(value, language));
+  return t(`chat.budget.${key}`, { used: show(used), most: show(most) });
+};
+
+function Meter({ share }: { share: Share }) {
+  const { t, language } = useTranslation();
+  const part = Math.min(1, share.used / share.most);
+  const text = shareText(share, t, language);
+  const tone = part >= 1 ? 'bg-red' : part >= 0.8 ? 'bg-amber' : 'bg-accent';
+  return (
+    <span
+      role="meter"
+      aria-label={text}
+      title={text}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.round(100 * part)}
+      data-testid="budget"
+      className="inline-flex items-center gap-1.5"
+    >
+      <span className="inline-block h-1.5 w-14 overflow-hidden rounded-full bg-grey-soft">
+        <span className={`block h-full rounded-full ${tone}`} style={{ width: `${100 * part}%` }} />
+      </span>
+      {Math.round(100 * part)} %
+    </span>
+  );
+}
+
+export function Usage({ task }: { task: Task }) {
+  const { t, language } = useTranslation();
+  const { input_tokens, output_tokens, cost_usd } = task.progress.usage;
+  const now = useNow();
+  const time = taskDuration(task, now);
+  const fullest = shares(task).sort((a, b) => b.used / b.most - a.used / a.most)[0];
+  return (
+    <span className="flex items-center gap-3 text-xs text-muted tabular-nums" data-testid="usage">
+      {input_tokens + output_tokens > 0 && (
+        <span
+          title={t('chat.tokens', { input: number(input_tokens, language), output: number(output_tokens, language) })}
+        >
+          {compact(input_tokens + output_tokens, language)} {t('chat.tokensUnit')}
+        </span>
+      )}
+      {cost_usd > 0 && <span>{cost(cost_usd)}</span>}
+      {fullest && <Meter share={fullest} />}
+      {task.progress.tool_calls > 0 && <span>{t('tasks.row.toolCalls', { count: task.progress.tool_calls })}</span>}
+      {time && <span>{time}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+
+import { changed, launchOf, noOptions, textsOf } from './launch';
+
+const demo = { id: 'demo', driver: 'demo' };
+const shell = { id: 'command', driver: 'command' };
+
+it('a launch says what was set and nothing else', () => {
+  expect(launchOf('hi', demo, noOptions)).toEqual({ agent_id: 'demo', message: 'hi' });
+  expect(launchOf('ls', shell, noOptions)).toEqual({ kind: 'command', command: 'ls' });
+  expect(
+    launchOf('hi', demo, {
+      ...noOptions,
+      folder: ' /src/app ',
+      folders: '/a\n\n /b\n',
+      model: 'm',
+      permission: 'ask',
+      cost: '2,5',
+      minutes: '1.5',
+      skills: true,
+      mcp: true,
+      sandbox: 'strict',
+    }),
+  ).toEqual({
+    agent_id: 'demo',
+    message: 'hi',
+    work_dir: '/src/app',
+    add_dirs: ['/a', '/b'],
+    model: 'm',
+    permission: 'ask',
+    budget: { cost_usd: 2.5 },
+    timeout_s: 90,
+    enable_skills: true,
+    enable_mcp: true,
+  });
+  expect(launchOf('ls', shell, { ...noOptions, model: 'm', sandbox: 'strict', cost: '1' })).toEqual({
+    kind: 'command',
+    command: 'ls',
+    sandbox: 'strict',
+  });
+});
+
+it('what is no number is not sent', () => {
+  for (const text of ['', ' ', 'x', '-1', '0', '1e999'])
+    expect(launchOf('hi', demo, { ...noOptions, cost: text, minutes: text })).toEqual({
+      agent_id: 'demo',
+      message: 'hi',
+    });
+});
+
+it('a fork names the conversation and the message that it begins behind', () => {
+  expect(launchOf('go', demo, noOptions, { session: 'ses_1', message: 'msg_2' })).toEqual({
+    agent_id: 'demo',
+    message: 'go',
+    fork: true,
+    parent_session_id: 'ses_1',
+    parent_message_id: 'msg_2',
+  });
+});
+
+it('each line is a task where that is asked for', () => {
+  expect(textsOf('a\n\n b \nc', { ...noOptions, perLine: true })).toEqual(['a', 'b', 'c']);
+  expect(textsOf('a\nb', noOptions)).toEqual(['a\nb']);
+  expect(changed(noOptions)).toBe(0);
+  expect(changed({ ...noOptions, mcp: true, cost: '1' })).toBe(2);
+});
