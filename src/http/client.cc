@@ -19,6 +19,9 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
+#include "base/text.h"
+#include "http/field.h"
+
 namespace errand::http {
 namespace {
 
@@ -128,32 +131,6 @@ std::optional<Place> place_of(const Curl& curl, const std::string& url) {
   return place;
 }
 
-bool is_token(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           std::string_view("!#$%&'*+-.^_`|~").contains(c);
-  });
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
-bool is_credential(std::string_view name) {
-  static const std::set<std::string, std::less<>> names = {"authorization", "proxy-authorization", "cookie",
-                                                           "x-api-key", "api-key"};
-  return names.contains(lower(name));
-}
-
-std::string_view strip(std::string_view text) {
-  while (!text.empty() && std::string_view(" \t\r\n").contains(text.front())) text.remove_prefix(1);
-  while (!text.empty() && std::string_view(" \t\r\n").contains(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 class Core;
 
 // One call. What is the loop's, what is curl's and what both touch stand apart.
@@ -227,7 +204,7 @@ class Core : public std::enable_shared_from_this<Core> {
   void drop(Transfer& transfer);
   void ended(const std::shared_ptr<Transfer>& transfer, CURLcode code);
   bool follow(const std::shared_ptr<Transfer>& transfer);
-  void finish(const std::shared_ptr<Transfer>& transfer, Status status);
+  void finish(std::shared_ptr<Transfer> transfer, Status status);
   void post(Transfer& transfer);  // With the transfer's mutex held.
   Millis end_the_late();
   Error explain(const Transfer& transfer, CURLcode code) const;
@@ -431,11 +408,11 @@ size_t Core::on_header(Transfer& transfer, std::string_view line) {
     transfer.head = {};
     return line.size();
   }
-  const std::string_view text = strip(line);
+  const std::string_view text = trim(line);
   if (!text.empty()) {
     const size_t colon = text.find(':');
     if (colon != std::string_view::npos)
-      transfer.head.headers.emplace_back(lower(strip(text.substr(0, colon))), strip(text.substr(colon + 1)));
+      transfer.head.headers.emplace_back(lower(trim(text.substr(0, colon))), trim(text.substr(colon + 1)));
     return line.size();
   }
   long status = 0;
@@ -519,13 +496,12 @@ bool Core::follow(const std::shared_ptr<Transfer>& transfer) {
   return true;
 }
 
-void Core::finish(const std::shared_ptr<Transfer>& transfer, Status status) {
-  const std::shared_ptr<Transfer> kept = transfer;  // `transfer` may be the set's own.
-  drop(*kept);
-  open_.erase(kept);
-  const std::lock_guard lock(kept->mutex);
-  kept->mail_done = std::move(status);
-  post(*kept);
+void Core::finish(std::shared_ptr<Transfer> transfer, Status status) {
+  drop(*transfer);
+  open_.erase(transfer);
+  const std::lock_guard lock(transfer->mutex);
+  transfer->mail_done = std::move(status);
+  post(*transfer);
 }
 
 // Ends calls that wait too long; answers how long nobody is late.
@@ -624,12 +600,12 @@ class CurlClient final : public Client {
   }
 
   std::unique_ptr<Call> start(Request request, Handler& handler) override {
-    Status wrong = check(request);
+    Status fine = check(request);
     auto transfer = std::make_shared<Transfer>(std::move(request), handler, core_);
-    if (wrong) {
+    if (fine) {
       core_->add(transfer);
     } else {
-      transfer->mail_done = std::move(wrong);
+      transfer->mail_done = std::move(fine);
       loop_.post([transfer] { transfer->deliver(); });
     }
     return std::make_unique<CurlCall>(std::move(transfer));
@@ -638,13 +614,10 @@ class CurlClient final : public Client {
  private:
   static Status check(const Request& request) {
     if (const Result<Curl>& curl = curl_library(); !curl) return std::unexpected(curl.error());
-    const auto plain = [](std::string_view text) {
-      return text.find_first_of(std::string_view("\r\n\0", 3)) == text.npos;
-    };
     if (!is_token(request.method)) return fail(Code::invalid_argument, "The method is no HTTP method.", "invalid");
-    if (!plain(request.url)) return fail(Code::invalid_argument, "The address has a line break in it.", "invalid");
+    if (!is_plain(request.url)) return fail(Code::invalid_argument, "The address has a line break in it.", "invalid");
     for (const auto& [name, value] : request.headers)
-      if (!is_token(name) || !plain(value))
+      if (!is_token(name) || !is_plain(value))
         return fail(Code::invalid_argument,
                     fmt::format("The header {} cannot be sent: it has a line break or a wrong name.",
                                 is_token(name) ? name : "given"),

@@ -1,21 +1,11 @@
-#include <algorithm>
-
 #include "http/client.h"
+#include "http/field.h"
 
 namespace errand::http {
-namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool same_name(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
-}
-
-}  // namespace
-
 std::string_view Head::header(std::string_view name) const {
+  const std::string wanted = lower(name);
   for (const auto& [key, value] : headers)
-    if (same_name(key, name)) return value;
+    if (key == wanted) return value;
   return {};
 }
 

@@ -127,8 +127,8 @@ struct Failure {
 };
 std::string_view name(Failure::Kind kind);
 
-// Hears how an answer comes. Blocks come one after the other, indexes are those of Answer::blocks. May destroy its Ask
-// inside any of these.
+// Hears how an answer comes. Blocks begin in the order of Answer::blocks, indexes are those; pieces of an earlier block
+// may come after a later one began. May destroy its Ask inside any of these.
 class Listener {
  public:
   virtual ~Listener() = default;
