@@ -48,6 +48,22 @@ bool is_git_control(const std::string& real) {
 
 }  // namespace
 
+void ReadableFolders::set(const TaskId& task, std::vector<std::string> folders) {
+  const std::lock_guard lock(mutex_);
+  folders_.insert_or_assign(task.value, std::move(folders));
+}
+
+std::vector<std::string> ReadableFolders::of(const TaskId& task) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = folders_.find(task.value);
+  return found == folders_.end() ? std::vector<std::string>() : found->second;
+}
+
+void ReadableFolders::forget(const TaskId& task) {
+  const std::lock_guard lock(mutex_);
+  folders_.erase(task.value);
+}
+
 Places::Places(PlaceSettings settings, const ToolContext& context)
     : settings_(std::move(settings)),
       task_(context.task->id),
@@ -59,6 +75,7 @@ Places::Places(PlaceSettings settings, const ToolContext& context)
   for (const std::string& root : context.roots)
     if (std::string real = resolved(root); !real.empty()) roots_.push_back(std::move(real));
   work_dir_ = roots_.empty() ? "/" : roots_.front();
+  if (settings_.readable) readable_ = settings_.readable->of(task_);
 }
 
 bool Places::own_log(const std::string& real) const {
@@ -104,6 +121,13 @@ Result<Place> Places::find(std::string_view path, Access access) const {
     } else if (!place.inside && access == Access::read && own_log(place.real)) {
       place.root = data_dir_ + "/run";
       place.inside = true;
+    } else if (!place.inside && access == Access::read) {
+      for (const std::string& folder : readable_) {
+        if (!inside(place.real, folder)) continue;
+        place.root = folder;
+        place.inside = true;
+        break;
+      }
     }
   }
   place.below = below(place.real, place.root);

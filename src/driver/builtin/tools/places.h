@@ -3,11 +3,15 @@
 // A path is resolved once (links followed, ".." as the kernel has it), and what is opened is the resolved path, without
 // any link: one that is swapped between the question and the open leads to an error, not elsewhere.
 //
-// Inside are the roots (work_dir, add_dirs), the task's artifact folder and, for reading, the logs of its own commands.
+// Inside are the roots (work_dir, add_dirs), the task's artifact folder and, for reading, the logs of its own commands
+// and the folders of its skills.
 // Outside is everything else, and also, wherever the roots are, errand's own data folder and the places that speak for
 // the user (keys, tokens): what is outside is asked for by its real path.
 #pragma once
 
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,9 +30,23 @@ struct Place {
   bool inside = false;
 };
 
+// Folders that a task may read beside its own: those of its skills. Threads: any.
+class ReadableFolders {
+ public:
+  // Resolved paths.
+  void set(const TaskId& task, std::vector<std::string> folders);
+  std::vector<std::string> of(const TaskId& task) const;
+  void forget(const TaskId& task);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::vector<std::string>> folders_;  // Guarded by mutex_.
+};
+
 struct PlaceSettings {
   std::string data_dir;  // errand's own.
   std::string home;      // Empty where there is none.
+  std::shared_ptr<const ReadableFolders> readable = nullptr;
 };
 
 enum class Access : uint8_t { read, write };
@@ -56,6 +74,7 @@ class Places {
   const std::string permitted_;
   std::string work_dir_;            // Resolved; the first root.
   std::vector<std::string> roots_;  // Resolved.
+  std::vector<std::string> readable_;
   std::string artifacts_;
   std::string data_dir_, home_;  // Resolved.
 };
