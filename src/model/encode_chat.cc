@@ -113,10 +113,10 @@ std::string encode_chat(const Endpoint& endpoint, const Request& request, const 
     }
     out.end();
   }
-  // Where the work on the last prompt begins.
+  // Where the work on the last prompt begins: what is said beside results is said while it works.
   size_t current = 0;
   for (size_t i = 0; i < conversation.size(); ++i)
-    if (conversation[i].role == Entry::Role::user && has(conversation[i], Block::Type::text)) current = i;
+    if (conversation[i].role == Entry::Role::user && !has(conversation[i], Block::Type::tool_result)) current = i;
   out.key("messages").array();
   if (!request.system.empty()) out.object().field("role", "system").field("content", request.system).end();
   for (size_t i = 0; i < conversation.size(); ++i) {
