@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "task/json_in.h"
 
 namespace errand::test {
 
@@ -33,7 +34,12 @@ std::string Transcript::add_text(int part, const std::string& kind, const std::s
 
 std::string Transcript::add(const Report& any) {
   if (std::holds_alternative<report::MessageBegan>(any)) {
-    if (open_message()) return "a message inside a message";
+    if (const MessageSeen* open = open_message()) {
+      const bool calls = std::ranges::any_of(open->parts, [](const PartSeen& part) { return part.kind == "tool"; });
+      if (calls || !std::exchange(may_begin_anew, false)) return "a message inside a message";
+      seen_.pop_back();
+      --messages;
+    }
     seen_.emplace_back();
     ++messages;
     return {};
@@ -100,11 +106,13 @@ std::string Transcript::add(const Report& any) {
     return {};
   }
   if (const auto* opaque_part = std::get_if<report::Opaque>(&any)) {
-    const MessageSeen* message = open_message();
+    MessageSeen* const message = open_message();
     if (!message) return "opaque data of no message";
     ++opaque;
-    return opaque_part->part <= static_cast<int>(message->parts.size()) ? ""
-                                                                        : "opaque data of a part that is not there";
+    const int parts = static_cast<int>(message->parts.size());
+    if (opaque_part->part > parts) return "opaque data of a part that is not there";
+    if (opaque_part->part == parts) message->parts.push_back({"reasoning", {}, {}});
+    return {};
   }
   if (const auto* message = std::get_if<report::SystemMessage>(&any)) {
     if (open_message()) return "a system message inside a message";
@@ -155,6 +163,7 @@ Host::Host(DriverWorld& world, Launch launch, TaskId id) : world_(world) {
   task_.session_id = SessionId("ses_00000000000000000000000001");
   task_.launch = std::move(launch);
   task_.run = 0;
+  agent.id = agent.name = task_.launch.agent_id;
   if (task_.launch.kind == TaskKind::agent) prompt(task_.launch.prompt);
 }
 
@@ -172,13 +181,24 @@ MessageId Host::prompt(const std::string& text) {
   return message.id;
 }
 
+// As a store does: of an open message only what is in no event is stored, and its parts are read from its events.
 void Host::keep(Recording& recording) {
+  const auto is_open = [](const Message& message) { return message.role == Role::assistant && !message.completed_at; };
+  for (const Message& message : recording.messages)
+    if (std::ranges::find(messages_, message.id, &Message::id) == messages_.end()) {
+      messages_.push_back(message);
+      if (is_open(message)) messages_.back().parts.clear();
+    }
+  if (const auto open = std::ranges::find_if(messages_, is_open); open != messages_.end())
+    for (const Event& event : recording.events) apply_event(*open, event);
   for (Message& message : recording.messages) {
-    const auto known = std::ranges::find(messages_, message.id, &Message::id);
-    if (known == messages_.end())
-      messages_.push_back(std::move(message));
-    else
-      *known = std::move(message);
+    Message& known = *std::ranges::find(messages_, message.id, &Message::id);
+    if (!is_open(message)) {
+      known = std::move(message);
+      continue;
+    }
+    for (size_t i = 0; i < std::min(known.parts.size(), message.parts.size()); ++i)
+      known.parts[i].opaque = message.parts[i].opaque;
   }
 }
 
@@ -204,11 +224,12 @@ Status Host::open_turn(bool reattach) {
   TurnRequest request;
   request.task = std::make_shared<const Task>(task_);
   request.reattach = reattach;
-  request.agent = std::make_shared<const Agent>(Agent{.id = task_.launch.agent_id, .name = task_.launch.agent_id});
+  request.agent = std::make_shared<const Agent>(agent);
   for (const Message& message : messages_) {
-    const bool untaken = message.role == Role::user && !message.completed_at;
+    const bool untaken = message.role == Role::user && (!message.completed_at || again_.contains(message.id));
     (untaken ? request.messages : request.history).push_back(message);
   }
+  again_.clear();
   Result<std::unique_ptr<Turn>> turn = world_.driver().open(std::move(request), *this);
   if (!turn) return std::unexpected(turn.error());
   turn_ = *std::move(turn);
@@ -231,6 +252,8 @@ Status Host::crash_and_reopen() {
     Recording recording;
     recorder_.close(recording, clock_.wall());
     keep(recording);
+  } else {
+    transcript_.may_begin_anew = true;
   }
   return open_turn(true);
 }
@@ -260,6 +283,7 @@ void Host::store(const std::vector<Report>& reports) {
     Recording recording;
     clock_.advance(1);
     recorder_.record(any, task_, ids_, recording, clock_.wall());
+    recorder_.flush(recording, clock_.wall());
     keep(recording);
     if (const auto* taken = std::get_if<report::Taken>(&any)) {
       const auto message = std::ranges::find(messages_, taken->message, &Message::id);
@@ -295,16 +319,18 @@ void Host::answer_asks() {
 }
 
 void Host::call_stored() {
-  if (!turn_ || ended_ > 0 || detached_ || lost_) return;
   for (Work& then : std::exchange(when_stored_, {}))
-    if (turn_ && ended_ == 0) then();
+    if (turn_ && ended_ == 0 && !detached_ && !lost_) then();
 }
 
 bool Host::step_until(const std::function<bool()>& done) {
   return world_.run_until([&] {
-    if (done()) return true;
-    call_stored();
-    answer_asks();
+    // What is called may report, ask and wait again.
+    do {
+      if (done()) return true;
+      call_stored();
+      answer_asks();
+    } while (!when_stored_.empty() && !lost_);
     return done();
   });
 }

@@ -47,6 +47,10 @@ class Transcript {
   void cut() {
     if (MessageSeen* open = open_message()) open->ended = true;
   }
+  // A driver that keeps its message was taken up again: where it begins another, what it was saying was cut by the
+  // death of the server and is said anew. It is in the conversation, closed as interrupted; what is compared here is
+  // the rest.
+  bool may_begin_anew = false;
   // Texts joined a part, tools with their results, output joined a stream, sums: the same however it was cut into
   // reports.
   std::string text() const;
@@ -96,6 +100,13 @@ class Host final : public Sink {
   MessageId prompt(const std::string& text);
   Status send(const std::string& text, MessageId* id = nullptr);
   Status resend(const MessageId& id);
+  // As a retry does: what was taken is given once more with the next open().
+  void give_again() {
+    again_.clear();
+    transcript_.taken.clear();
+    for (const Message& message : messages_)
+      if (message.role == Role::user) again_.insert(message.id);
+  }
   // Begins the next turn (a new run).
   Status open();
   // Stores no report after this many (of this run); the server is about to die.
@@ -105,6 +116,11 @@ class Host final : public Sink {
   void detach();
   void close() { turn_.reset(); }  // ~Turn.
 
+  bool run_until(const std::function<bool()>& done) { return step_until(done); }
+  // Until nothing happens any more.
+  void settle() {
+    step_until([] { return false; });
+  }
   bool run_until_ended();
   bool run_until_reports(int count);
 
@@ -120,6 +136,8 @@ class Host final : public Sink {
   // What a question is answered with; "": not at all.
   std::string reply = "blue";
   std::string decision = "allow";
+  Agent agent;  // As it is configured.
+  const std::vector<Message>& messages() const { return messages_; }
 
  private:
   void report(std::vector<Report> reports, std::string checkpoint) override;
@@ -135,6 +153,7 @@ class Host final : public Sink {
   DriverWorld& world_;
   Task task_;
   std::vector<Message> messages_;  // The conversation, as it is stored.
+  std::set<MessageId> again_;      // Given once more.
   ManualClock clock_;
   SeededRandom random_{1};
   IdSource ids_{clock_, random_};

@@ -1,0 +1,69 @@
+#include "driver/builtin/builtin_driver.h"
+
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "driver/builtin/builtin_turn.h"
+#include "driver/builtin/shared.h"
+
+namespace errand::builtin {
+namespace {
+
+Status check_folder(const std::string& path, std::string_view field) {
+  std::error_code error;
+  if (path.empty() || std::filesystem::is_directory(path, error)) return {};
+  return fail(Code::invalid_argument, fmt::format("`{}` {} is not a folder.", field, path), "bad_work_dir");
+}
+
+class BuiltinDriver final : public Driver {
+ public:
+  BuiltinDriver(ModelDirectory models, BuiltinParts parts) : shared_(std::move(models), parts) {}
+
+  Capabilities capabilities() const override {
+    return {.message_while_running = true,
+            .resume = true,
+            .fork = true,
+            .reattach = true,
+            .keeps_message = true,
+            .permissions = true};
+  }
+
+  Status check(const Launch& launch) const override {
+    if (Result<ModelChoice> choice = shared_.models.choose(launch.model); !choice)
+      return std::unexpected(choice.error());
+    if (Status folder = check_folder(launch.work_dir, "work_dir"); !folder) return folder;
+    for (const std::string& path : launch.add_dirs) {
+      if (!path.starts_with('/'))
+        return fail(Code::invalid_argument, fmt::format("`add_dirs` takes absolute paths; {} is none.", path));
+      if (Status folder = check_folder(path, "add_dirs"); !folder) return folder;
+    }
+    return {};
+  }
+
+  Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override {
+    Result<ModelChoice> choice = shared_.models.choose(request.task->launch, *request.agent);
+    if (!choice) return std::unexpected(choice.error());
+    auto turn = std::make_unique<BuiltinTurn>(shared_, sink, std::move(request), std::move(*choice));
+    turn->begin();
+    return turn;
+  }
+
+  void known_runs(std::move_only_function<void(std::vector<KnownRun>)> done) override {
+    shared_.parts.tools.known_runs(std::move(done));
+  }
+  void end_run(const TaskId& task, int run) override { shared_.parts.tools.end_run(task, run); }
+  void forget(const TaskId& task) override { shared_.parts.tools.forget(task); }
+
+ private:
+  Shared shared_;
+};
+
+}  // namespace
+
+std::unique_ptr<Driver> make_builtin_driver(ModelDirectory models, BuiltinParts parts) {
+  return std::make_unique<BuiltinDriver>(std::move(models), parts);
+}
+
+}  // namespace errand::builtin

@@ -1,0 +1,146 @@
+// One turn of the built-in agent: does what `next_step` says, one durable step after the other.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/timers.h"
+#include "driver/builtin/answer.h"
+#include "driver/builtin/compaction.h"
+#include "driver/builtin/mark.h"
+#include "driver/builtin/shared.h"
+#include "driver/builtin/step.h"
+#include "driver/builtin/tool.h"
+#include "driver/driver.h"
+#include "model/model.h"
+
+namespace errand::builtin {
+
+inline constexpr int max_steps_default = 500;  // Answers of a turn whose agent names no bound.
+
+class BuiltinTurn final : public Turn, private model::Listener {
+ public:
+  BuiltinTurn(Shared& shared, Sink& sink, TurnRequest request, ModelChoice choice);
+  ~BuiltinTurn() override;
+
+  void begin();
+
+  Status send(const Message& message) override;
+  void answer(const std::string& request_id, const std::string& decision, const std::string& message) override;
+  void stop() override;
+  void probe() override;
+  void detach() override;
+
+ private:
+  enum class Doing : uint8_t { preparing, storing, asking, summing, calling, waiting };
+  // A call of the answer at hand.
+  struct Call {
+    Part part;
+    Tool* tool = nullptr;  // Null: there is none of that name, or it is the loop's own.
+    std::unique_ptr<ToolRun> run;
+    Time began;  // Steady.
+    bool started = false;
+    std::string permitted;  // What was allowed, where somebody had to be asked.
+    bool asked = false;     // Somebody was asked, and has not answered.
+    bool children = false;  // The task waits for its children while it runs.
+    bool done = false;      // Its result is reported,
+    bool stored = false;    // and durable.
+  };
+  // What is to be done about a call that has not begun.
+  struct Plan {
+    enum class Kind : uint8_t { settle, question, permission, run } kind = Kind::run;
+    ToolOutcome outcome;  // With settle.
+    bool again = false;
+    Tool::Need need;
+  };
+
+  // --- turn.cc: the flow
+  void read_instructions();
+  void find_model();
+  void prepared();
+  void advance();
+  void to_model();
+  void take_pending(std::vector<Report>& reports);
+  void note(std::string_view name, std::string text, std::vector<Report>& reports);
+  void report(std::vector<Report> reports);
+  void store_then(std::vector<Report> reports, Work then);
+  void end(Outcome outcome);
+  void one_gone();
+  void fail_turn(std::string code, std::string message, std::string details = {});
+  Message* message_of(const MessageId& id);
+
+  // --- turn_model.cc: asking
+  void ask_model();
+  bool too_long() const;
+  void compact(bool harder);
+  void summed_up(model::Answer answer);
+  void wait_for_quota(const std::string& text, Time until);
+  void go_on_after_quota();
+  void block_began(size_t index, const model::Block& block) override;
+  void text(size_t index, std::string_view text) override;
+  void input(size_t index, std::string_view text) override;
+  void retrying(int attempt, Millis wait, const model::Failure& failure) override;
+  void answered(model::Answer answer) override;
+  void failed(model::Failure failure) override;
+
+  // --- turn_calls.cc: tools
+  void run_calls(Next next);
+  void go_on_calls();
+  Plan plan(const Call& call) const;
+  void ask_for(Call& call, Plan plan);
+  void start_call(const std::string& call_id, bool again);
+  void run_now(const std::string& call_id, bool again);
+  void settle(const std::string& call_id, ToolOutcome outcome);
+  Call* find_call(const std::string& call_id);
+  ToolContext context_of(const Call& call) const;
+  std::string summary_of(const Part& call) const;
+
+  // Fixed after construction.
+  Shared& shared_;
+  Sink& sink_;
+  const std::shared_ptr<const Task> task_;
+  const std::shared_ptr<const Agent> agent_;
+  const bool reattach_;
+  std::vector<std::string> roots_;
+
+  ModelChoice choice_;
+  std::string system_;
+  std::string instructions_;
+  int preparing_ = 0;  // What is still to come before the first step.
+
+  std::vector<Message> messages_;  // The conversation, in the order of taking.
+  std::deque<Message> pending_;    // Given and not yet taken.
+  std::set<MessageId> seen_;
+  Mark mark_;
+
+  Doing doing_ = Doing::preparing;
+  std::unique_ptr<TurnTools> tools_;
+  std::vector<model::ToolSpec> specs_;
+  std::unique_ptr<model::Ask> ask_;
+  std::optional<AnswerWriter> writer_;
+  Cut cut_;
+  bool harder_ = false;         // The compaction under way keeps nothing.
+  int compactions_ = 0;         // Since the last answer.
+  int cuts_ = 0;                // Answers that were cut, in a row.
+  int64_t context_tokens_ = 0;  // Of the conversation up to `context_messages_`, as the provider counted; 0: not known.
+  size_t context_messages_ = 0;
+  Time asked_at_;       // Steady.
+  bool heard_ = false;  // Since the last probe.
+  Time quota_backoff_;  // ms: the next wait for a limit whose end is not known.
+
+  MessageId calling_;  // The message whose calls are run.
+  std::vector<Call> calls_;
+
+  bool over_ = false;               // Ending, ended or detached: nothing is reported any more.
+  std::optional<Outcome> outcome_;  // Told when nothing is left:
+  int to_go_ = 0;                   // calls that are being ended, and the tools themselves.
+  Timer timer_;
+  std::shared_ptr<int> alive_ = std::make_shared<int>();  // Gone with the turn: for answers of other threads.
+};
+
+}  // namespace errand::builtin

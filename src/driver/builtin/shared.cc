@@ -1,0 +1,105 @@
+#include "driver/builtin/shared.h"
+
+#include <functional>
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+namespace errand::builtin {
+namespace json = boost::json;
+
+namespace {
+
+constexpr int64_t list_bytes_max = 4 << 20;
+constexpr size_t model_name_max = 200;
+
+http::Request list_request(const model::Endpoint& endpoint) {
+  http::Request request;
+  std::string base = endpoint.base_url;
+  while (base.ends_with('/')) base.pop_back();
+  const bool anthropic = endpoint.api == model::Api::anthropic;
+  request.url = base + (anthropic && !base.ends_with("/v1") ? "/v1/models" : "/models");
+  if (!endpoint.key.empty()) {
+    if (anthropic) {
+      request.headers.emplace_back("x-api-key", endpoint.key);
+    } else {
+      request.headers.emplace_back("authorization", "Bearer " + endpoint.key);
+    }
+  }
+  if (anthropic) request.headers.emplace_back("anthropic-version", "2023-06-01");
+  for (const auto& [name, value] : endpoint.headers) request.headers.emplace_back(name, value);
+  request.first_byte_ms = request.silence_ms = 20'000;
+  request.body_max = list_bytes_max;
+  return request;
+}
+
+// {"data":[{"id":"..."}]}: what both families answer.
+std::string first_model(std::string_view body) {
+  boost::system::error_code error;
+  const json::value value = json::parse(body, error);
+  const json::object* const object = error ? nullptr : value.if_object();
+  const json::value* const data = object == nullptr ? nullptr : object->if_contains("data");
+  if (data == nullptr || !data->is_array()) return {};
+  for (const json::value& entry : data->get_array()) {
+    const json::object* const fields = entry.if_object();
+    const json::value* const id = fields == nullptr ? nullptr : fields->if_contains("id");
+    if (id != nullptr && id->is_string() && !id->get_string().empty() && id->get_string().size() <= model_name_max)
+      return std::string(id->get_string());
+  }
+  return {};
+}
+
+}  // namespace
+
+class ModelFinder::Lookup final : public http::Handler {
+ public:
+  Lookup(ModelFinder& owner, model::Endpoint endpoint) : owner_(owner), endpoint_(std::move(endpoint)) {}
+
+  void start() { call_ = owner_.client_->start(list_request(endpoint_), *this); }
+  void wait(Found found) { waiting_.push_back(std::move(found)); }
+
+  void head(const http::Head& head) override { status_ = head.status; }
+  void body(std::string_view bytes) override { body_ += bytes; }
+  void done(Status status) override {
+    Result<std::string> found =
+        fail(Code::unavailable,
+             fmt::format("No model is named, and the server at {} did not say which it has ({}); name one: `model` of "
+                         "the launch or the agent, ERRAND_MODEL, or [model] model in errand.toml.",
+                         endpoint_.base_url, status ? fmt::format("HTTP {}", status_) : status.error().message),
+             "no_model");
+    if (status && status_ == 200)
+      if (std::string name = first_model(body_); !name.empty()) found = std::move(name);
+    const std::shared_ptr<Lookup> self = owner_.running_.extract(endpoint_.base_url).mapped();
+    if (found) owner_.known_.insert_or_assign(endpoint_.base_url, *found);
+    for (Found& waiting : waiting_) waiting(found);
+  }
+
+ private:
+  ModelFinder& owner_;
+  const model::Endpoint endpoint_;
+  std::vector<Found> waiting_;
+  std::unique_ptr<http::Call> call_;
+  int status_ = 0;
+  std::string body_;
+};
+
+ModelFinder::~ModelFinder() = default;
+
+void ModelFinder::find(const model::Endpoint& endpoint, Found found) {
+  if (const auto known = known_.find(endpoint.base_url); known != known_.end()) return found(known->second);
+  if (client_ == nullptr)
+    return found(fail(Code::unavailable, "No model is named: set `model` of the launch or the agent.", "no_model"));
+  if (const auto running = running_.find(endpoint.base_url); running != running_.end())
+    return running->second->wait(std::move(found));
+  auto lookup = std::make_shared<Lookup>(*this, endpoint);
+  lookup->wait(std::move(found));
+  running_.emplace(endpoint.base_url, lookup);
+  lookup->start();
+}
+
+std::string account_of(const model::Endpoint& endpoint) {
+  return fmt::format("{} {:x}", endpoint.base_url, std::hash<std::string>()(endpoint.key));
+}
+
+}  // namespace errand::builtin

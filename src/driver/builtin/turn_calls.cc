@@ -1,0 +1,210 @@
+// The turn's tools: which calls run when, who is asked, and how each is settled.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "driver/builtin/builtin_turn.h"
+#include "driver/builtin/conversation.h"
+#include "driver/builtin/question.h"
+
+namespace errand::builtin {
+namespace {
+
+constexpr int parallel_max = 8;
+
+ToolOutcome wrong(std::string text) { return {.output = std::move(text), .is_error = true}; }
+
+}  // namespace
+
+void BuiltinTurn::run_calls(Next next) {
+  calling_ = next.message;
+  calls_.clear();
+  for (Part& part : next.calls) {
+    Call& call = calls_.emplace_back();
+    call.tool = tools_->find(part.name);
+    call.part = std::move(part);
+  }
+  go_on_calls();
+}
+
+// Calls that only read run side by side where all of the answer's do; otherwise one after the other, in their order.
+void BuiltinTurn::go_on_calls() {
+  if (over_) return;
+  doing_ = Doing::calling;
+  if (std::ranges::all_of(calls_, &Call::stored)) {
+    calls_.clear();
+    return advance();
+  }
+  const bool reads = std::ranges::all_of(calls_, [](const Call& call) { return call.tool && call.tool->read_only(); });
+  auto running = std::ranges::count_if(calls_, [](const Call& call) { return call.started && !call.stored; });
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    Call& call = calls_[i];
+    if (call.started) continue;
+    if (running >= (reads ? parallel_max : 1)) return;
+    Plan next = plan(call);
+    // Somebody is asked for one call at a time.
+    if (next.kind == Plan::Kind::permission && running > 0) return;
+    call.started = true;
+    if (next.need.ask) call.permitted = next.need.subject;
+    ++running;
+    const std::string id = call.part.call_id;
+    switch (next.kind) {
+      case Plan::Kind::settle:
+        settle(id, std::move(next.outcome));
+        break;
+      case Plan::Kind::question:
+      case Plan::Kind::permission:
+        ask_for(call, std::move(next));
+        return;
+      case Plan::Kind::run:
+        start_call(id, next.again);
+        break;
+    }
+    if (over_) return;
+  }
+}
+
+BuiltinTurn::Plan BuiltinTurn::plan(const Call& call) const {
+  const std::string& input = call.part.input;
+  if (is_broken_input(input))
+    return {.kind = Plan::Kind::settle,
+            .outcome =
+                wrong("The arguments of this call are not a JSON object (an answer that is cut at the output limit "
+                      "ends in the middle of one). Make the call again, with shorter arguments where they were long.")};
+  if (call.part.name == question_tool && asks_allowed(*agent_)) {
+    const Result<Question> question = parse_question(input);
+    if (!question) return {.kind = Plan::Kind::settle, .outcome = wrong(question.error().message)};
+    return {.kind = Plan::Kind::question, .need = {.text = question->text}};
+  }
+  if (call.tool == nullptr) {
+    std::string names;
+    for (const model::ToolSpec& spec : specs_) names += (names.empty() ? "" : ", ") + spec.name;
+    return {.kind = Plan::Kind::settle,
+            .outcome = wrong(fmt::format("There is no tool \"{}\" here. There are: {}.",
+                                         first_characters(call.part.name, 100), names))};
+  }
+  // Begun under a server that died.
+  const bool begun = mark_.begun.contains(call.part.call_id);
+  if (begun && !call.tool->survives()) return {.kind = Plan::Kind::settle, .outcome = wrong(std::string(unknown_end))};
+  const Result<Tool::Need> need = call.tool->need(context_of(call), input);
+  if (begun) return {.kind = Plan::Kind::run, .again = true, .need = need.value_or(Tool::Need{})};
+  if (!need) return {.kind = Plan::Kind::settle, .outcome = wrong(need.error().message)};
+  return {.kind = need->ask ? Plan::Kind::permission : Plan::Kind::run, .need = *need};
+}
+
+// A question that was asked before the server died is not asked again; its answer may be there already.
+void BuiltinTurn::ask_for(Call& call, Plan plan) {
+  call.asked = true;
+  const std::string id = call.part.call_id;
+  const auto known = std::ranges::find(task_->asks, id, &errand::Ask::request_id);
+  if (known != task_->asks.end()) {
+    if (!known->decision.empty()) answer(id, known->decision, known->reply);
+    return;
+  }
+  report::Asks asks{.request_id = id, .text = plan.need.text};
+  if (plan.kind == Plan::Kind::question) {
+    asks.kind = AskKind::answer;
+    if (Result<Question> question = parse_question(call.part.input)) asks.options = std::move(question->options);
+  } else {
+    asks.kind = AskKind::permission;
+    asks.tool = plan.need.tool.empty() ? call.part.name : plan.need.tool;
+    asks.subject = plan.need.subject;
+  }
+  report({std::move(asks)});
+}
+
+void BuiltinTurn::answer(const std::string& request_id, const std::string& decision, const std::string& message) {
+  Call* const call = over_ ? nullptr : find_call(request_id);
+  if (call == nullptr || !std::exchange(call->asked, false)) return;
+  if (decision == "answer") return settle(request_id, {.output = message});
+  if (call->part.name == question_tool && call->tool == nullptr)
+    return settle(request_id, wrong(message.empty() ? "Nobody answers; decide by yourself and say what you decided."
+                                                    : fmt::format("There is no answer: {}", message)));
+  if (decision == "allow" || decision == "allow_always") return start_call(request_id, false);
+  settle(request_id,
+         wrong(fmt::format("Denied{}. The call was not run. Do not try to get the same by another way; go on "
+                           "without it, or say what you would need.",
+                           message.empty() ? "" : fmt::format(", with these words: {}", message))));
+}
+
+// What may have effects is marked as begun, durably, before it begins.
+void BuiltinTurn::start_call(const std::string& call_id, bool again) {
+  Call* const call = find_call(call_id);
+  call->children = call->tool->waits_for_children(call->part.input);
+  if (call->tool->read_only() && !call->children) return run_now(call_id, again);
+  if (!call->tool->read_only()) mark_.begun.insert(call_id);
+  std::vector<Report> reports;
+  if (call->children) {
+    reports.emplace_back(report::Waits{WaitKind::children, call->tool->summary(call->part.input), {}});
+  } else {
+    reports.emplace_back(report::Alive{});
+  }
+  report(std::move(reports));
+  sink_.when_stored([this, call_id, again] { run_now(call_id, again); });
+}
+
+void BuiltinTurn::run_now(const std::string& call_id, bool again) {
+  Call* const call = over_ ? nullptr : find_call(call_id);
+  if (call == nullptr) return;
+  ToolContext context = context_of(*call);
+  context.again = again;
+  context.permitted = call->permitted;
+  call->began = shared_.parts.clock.steady();
+  call->run = call->tool->run(std::move(context), call->part.input,
+                              [this, call_id](ToolOutcome outcome) { settle(call_id, std::move(outcome)); });
+}
+
+// Its result is stored before anything follows from it.
+void BuiltinTurn::settle(const std::string& call_id, ToolOutcome outcome) {
+  Call* const call = find_call(call_id);
+  if (call == nullptr || std::exchange(call->done, true)) return;
+  if (over_) return one_gone();  // It was stopped.
+  if (outcome.interrupted && outcome.output.empty()) outcome.output = unknown_end;
+  mark_.begun.erase(call_id);
+  const Millis ms = call->began ? shared_.parts.clock.steady() - call->began : 0;
+  std::vector<Report> reports;
+  if (call->children) reports.emplace_back(report::GoesOn{});
+  reports.emplace_back(report::ToolCompleted{call_id, outcome.output, outcome.is_error || outcome.interrupted, ms});
+  if (Message* const message = message_of(calling_)) {
+    message->parts.push_back({.type = PartType::tool_result,
+                              .text = std::move(outcome.output),
+                              .call_id = call_id,
+                              .is_error = outcome.is_error || outcome.interrupted,
+                              .ms = ms});
+    if (std::ranges::all_of(calls_, &Call::done)) {
+      message->completed_at = shared_.parts.clock.wall();
+      reports.emplace_back(report::MessageEnded{});
+    }
+  }
+  report(std::move(reports));
+  sink_.when_stored([this, call_id] {
+    Call* const settled = over_ ? nullptr : find_call(call_id);
+    if (settled == nullptr) return;
+    settled->stored = true;
+    if (settled->run) settled->run->stored();
+    settled->run.reset();
+    go_on_calls();
+  });
+}
+
+BuiltinTurn::Call* BuiltinTurn::find_call(const std::string& call_id) {
+  const auto found = std::ranges::find_if(calls_, [&](const Call& call) { return call.part.call_id == call_id; });
+  return found == calls_.end() ? nullptr : &*found;
+}
+
+ToolContext BuiltinTurn::context_of(const Call& call) const {
+  return {.task = task_, .agent = agent_, .message = calling_, .call_id = call.part.call_id, .roots = roots_};
+}
+
+std::string BuiltinTurn::summary_of(const Part& call) const {
+  if (call.name == question_tool) {
+    const Result<Question> question = parse_question(call.input);
+    return question ? std::string(first_line(question->text)) : std::string();
+  }
+  const Tool* const tool = tools_->find(call.name);
+  return tool == nullptr || is_broken_input(call.input) ? std::string() : tool->summary(call.input);
+}
+
+}  // namespace errand::builtin
