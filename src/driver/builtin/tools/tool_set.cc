@@ -1,11 +1,12 @@
 #include "driver/builtin/tools/tool_set.h"
 
 #include <algorithm>
-#include <set>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "driver/builtin/mcp_client/mcp_tools.h"
 #include "driver/builtin/skills/skills.h"
 #include "driver/builtin/tools/agent_tool.h"
 #include "driver/builtin/tools/file_tools.h"
@@ -43,10 +44,15 @@ class Turn final : public TurnTools {
   }
   std::string skills_text() const override { return skills_text_; }
   void close(std::move_only_function<void()> gone) override;
-  void detach() override {}
+  // A server of MCP cannot be taken up again: what it was told is forgotten with us.
+  void detach() override {
+    tools_.clear();
+    servers_.reset();
+  }
 
  private:
   void skills_found(FoundSkills found);
+  void begin_servers();
   void choose();
 
   Set& set_;
@@ -54,6 +60,7 @@ class Turn final : public TurnTools {
   const std::shared_ptr<const Agent> agent_;
   std::vector<Tool*> tools_;
   std::unique_ptr<Tool> skill_tool_;
+  std::unique_ptr<mcp::Servers> servers_;
   std::string skills_text_;
   std::vector<std::string> warnings_;
   std::move_only_function<void(std::vector<std::string>)> ready_;
@@ -103,14 +110,15 @@ class Set final : public ToolSet {
     release([task](const RunName& name, const process::RunStatus&) { return name.task == task; });
   }
 
-  // The runs of tools that `which` means: ended, and their folders go.
-  void release(std::move_only_function<bool(const RunName&, const process::RunStatus&)> which) {
-    parts_.supervisor.list([&supervisor = parts_.supervisor,
-                            which = std::move(which)](Result<std::vector<process::RunStatus>> listed) mutable {
-      if (!listed) return log_warning("builtin", "some runs of tools stay for now: " + listed.error().message);
-      for (const process::RunStatus& status : *listed)
+  // The runs of tools that `which` means: ended, and their folders go. `then` is called behind it.
+  void release(std::move_only_function<bool(const RunName&, const process::RunStatus&)> which, Work then = {}) {
+    parts_.supervisor.list([&supervisor = parts_.supervisor, which = std::move(which),
+                            then = std::move(then)](Result<std::vector<process::RunStatus>> listed) mutable {
+      if (!listed) log_warning("builtin", "some runs of tools stay for now: " + listed.error().message);
+      for (const process::RunStatus& status : listed.value_or(std::vector<process::RunStatus>()))
         if (const auto name = parse_run_name(status.run); name && !name->tool.empty() && which(*name, status))
           supervisor.release(status.run);
+      if (then) then();
     });
   }
 
@@ -171,12 +179,28 @@ void Turn::skills_found(FoundSkills found) {
     skills_text_ = builtin::skills_text(found.skills);
     skill_tool_ = make_skill_tool(set_.parts().background, set_.parts().engine, std::move(found.skills));
   }
+  if ((task_->launch.enable_mcp || agent_->enable_mcp) && !set_.settings().mcp.empty()) return begin_servers();
   choose();
+}
+
+// What a server before this one left of them is ended first.
+void Turn::begin_servers() {
+  set_.release([task = task_->id](const RunName& name,
+                                  const process::RunStatus&) { return name.task == task && name.tool == "mcp"; },
+               [this, here = std::weak_ptr(here_)] {
+                 if (here.expired()) return;
+                 servers_ = std::make_unique<mcp::Servers>(set_.settings(), set_.parts(), task_);
+                 servers_->begin([this](std::vector<std::string> warnings) {
+                   std::ranges::move(warnings, std::back_inserter(warnings_));
+                   choose();
+                 });
+               });
 }
 
 void Turn::choose() {
   std::vector<Tool*> all = set_.tools();
   if (skill_tool_) all.push_back(skill_tool_.get());
+  if (servers_) std::ranges::copy(servers_->tools(), std::back_inserter(all));
   std::vector<std::string> names, unknown;
   for (const Tool* tool : all) names.push_back(tool->spec().name);
   std::vector<std::string> wanted = agent_->tools;
@@ -193,6 +217,7 @@ void Turn::choose() {
 }
 
 void Turn::close(std::move_only_function<void()> gone) {
+  if (servers_) return servers_->close(std::move(gone));
   set_.parts().engine.post([gone = std::move(gone), here = std::weak_ptr(here_)]() mutable {
     if (!here.expired()) gone();
   });
