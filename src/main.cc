@@ -23,11 +23,16 @@
 #include "cli/opencode.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
+#include "driver/agent_tools.h"
+#include "driver/builtin/builtin_driver.h"
+#include "driver/builtin/tools/tool_set.h"
 #include "driver/command/command_driver.h"
 #include "driver/fake/demo.h"
 #include "engine/engine.h"
+#include "http/client.h"
 #include "mcp/http.h"
 #include "mcp/protocol.h"
+#include "model/model.h"
 #include "net/auth.h"
 #include "net/loop.h"
 #include "net/page.h"
@@ -173,22 +178,101 @@ net::Means means_of(const process::Abilities& can) {
 
 std::vector<Agent> found_agents() {
   return {{.id = "command", .name = "command", .driver = "command", .description = "Runs a command, without an agent."},
+          {.id = "builtin",
+           .name = "builtin",
+           .driver = "builtin",
+           .description = "errand's own agent: works with files, commands and background tasks, on a model of yours."},
           {.id = "demo",
            .name = "demo",
            .driver = "demo",
            .description = "A demonstration: needs no model and shows every kind of event. Ask it for help."}};
 }
 
-// With the agents that ship as presets; one whose driver is not here is listed, and says why it cannot be used.
-std::vector<Agent> all_agents(const std::map<std::string, Driver*>& drivers, std::string_view family) {
+// What the built-in agent works with where nobody says.
+struct DefaultModel {
+  std::string name;         // Empty: the server that has it is asked when it is needed.
+  std::string unavailable;  // Why there is none, as sentences.
+};
+
+// With the agents that ship as presets; one that cannot be used here is listed, and says why.
+std::vector<Agent> all_agents(const std::map<std::string, Driver*>& drivers, std::string_view family,
+                              const DefaultModel& model) {
   std::vector<Agent> agents = found_agents();
-  for (Agent& preset : tools::preset_agents(family)) {
-    if (!drivers.contains(preset.driver))
-      preset.unavailable = fmt::format("It runs on the driver \"{}\", which this server does not have.", preset.driver);
-    agents.push_back(std::move(preset));
+  for (Agent& preset : tools::preset_agents(family)) agents.push_back(std::move(preset));
+  for (Agent& agent : agents) {
+    if (!drivers.contains(agent.driver))
+      agent.unavailable = fmt::format("It runs on the driver \"{}\", which this server does not have.", agent.driver);
+    if (agent.driver != "builtin") continue;
+    agent.unavailable = model.unavailable;
+    if (agent.model.empty()) agent.model = model.name;
   }
   return agents;
 }
+
+std::vector<builtin::ModelSetup> model_setups(const cli::Settings& settings) {
+  std::vector<builtin::ModelSetup> setups;
+  for (const auto& [name, model] : settings.models)
+    setups.push_back({.name = name,
+                      .api = model.api,
+                      .base_url = model.base_url,
+                      .key = model.key,
+                      .key_env = model.key_env,
+                      .model = model.model,
+                      .effort = model.effort,
+                      .headers = model.headers,
+                      .options = model.numbers});
+  return setups;
+}
+
+std::map<std::string, builtin::McpServer> mcp_servers(const cli::Settings& settings) {
+  std::map<std::string, builtin::McpServer> servers;
+  for (const auto& [name, server] : settings.mcp)
+    servers.emplace(name, builtin::McpServer{.command = server.command,
+                                             .env = server.env,
+                                             .pass_env = server.pass_env,
+                                             .url = server.url,
+                                             .headers = server.headers,
+                                             .headers_env = server.headers_env,
+                                             .timeout_ms = server.timeout_s * 1'000});
+  return servers;
+}
+
+// errand's own tools for the built-in agent, which calls them as the session of its task. They come after the driver:
+// the tools need the engine, and the engine its drivers.
+class ToolsForAgents final : public AgentTools {
+ public:
+  void use(tools::Toolbox& toolbox) { toolbox_ = &toolbox; }
+
+  std::vector<Info> list() const override {
+    std::vector<Info> infos;
+    for (tools::ToolInfo& tool : toolbox_->list())
+      infos.push_back({.name = std::move(tool.name),
+                       .description = std::move(tool.description),
+                       .input_schema = std::move(tool.input_schema),
+                       .read_only = tool.annotations.read_only});
+    return infos;
+  }
+
+  std::unique_ptr<Handle> call(std::string name, std::string arguments, const Task& caller, const MessageId& message,
+                               std::move_only_function<void(Result)> done) override {
+    auto handle = std::make_unique<Waiting>();
+    toolbox_->call(name, {caller.session_id, message, handle->cancellation}, std::move(arguments),
+                   [cancellation = handle->cancellation,
+                    done = std::move(done)](errand::Result<tools::ToolResult> result) mutable {
+                     if (cancellation->cancelled()) return;
+                     if (!result) return done({result.error().message, true});
+                     done({std::move(result->text), result->is_error});
+                   });
+    return handle;
+  }
+
+ private:
+  struct Waiting final : Handle {
+    ~Waiting() override { cancellation->cancel(); }
+    std::shared_ptr<tools::Cancellation> cancellation = std::make_shared<tools::Cancellation>();
+  };
+  tools::Toolbox* toolbox_ = nullptr;
+};
 
 // The server, from its parts. Members are destroyed in reverse order: what refers to others comes after them.
 class Application {
@@ -222,25 +306,28 @@ class Application {
     supervisor_ = std::move(*supervisor);
 
     engine_settings_ = engine_settings(settings_);
-    command_ = command::make_command_driver(
-        {.data_dir = data_dir_,
-         .environment = environment_list(),
-         .env_allow = settings_.env_allow,
-         .work_dirs = settings_.work_dirs,
-         .umask = static_cast<int>(std::strtol(settings_.child_umask.c_str(), nullptr, 8)),
-         .default_timeout_ms = engine_settings_.command_timeout_ms,
-         .output_limit = engine_settings_.output_limit,
-         .artifacts = {.bytes = settings_.artifacts_max_bytes, .files = settings_.artifacts_max_files}},
-        {*supervisor_, timers_, background_, loop_.get()});
+    const command::CommandOptions command_options{
+        .data_dir = data_dir_,
+        .environment = environment_list(),
+        .env_allow = settings_.env_allow,
+        .work_dirs = settings_.work_dirs,
+        .umask = static_cast<int>(std::strtol(settings_.child_umask.c_str(), nullptr, 8)),
+        .default_timeout_ms = engine_settings_.command_timeout_ms,
+        .output_limit = engine_settings_.output_limit,
+        .artifacts = {.bytes = settings_.artifacts_max_bytes, .files = settings_.artifacts_max_files}};
+    command_ = command::make_command_driver(command_options, {*supervisor_, timers_, background_, loop_.get()});
     demo_ = fake::make_demo_driver(timers_);
-    const std::map<std::string, Driver*> drivers = {{"command", command_.get()}, {"demo", demo_.get()}};
+    Result<DefaultModel> model = make_builtin(command_options);
+    if (!model) return std::unexpected(model.error());
+    const std::map<std::string, Driver*> drivers = {
+        {"command", command_.get()}, {"builtin", builtin_.get()}, {"demo", demo_.get()}};
     engine_ = make_engine({.store = *store_,
                            .loop = *loop_,
                            .readers = readers_,
                            .clock = clock_,
                            .random = random_,
                            .drivers = drivers,
-                           .agents = all_agents(drivers, settings_.tools_family),
+                           .agents = all_agents(drivers, settings_.tools_family, *model),
                            .wake_at = [this](Time at) { engine_timer_->set(at, [this] { tick_engine(); }); }},
                           engine_settings_);
     timers_.on_earlier([this](Time at) { driver_timer_->set(at, [this] { run_driver_timers(); }); });
@@ -250,6 +337,7 @@ class Application {
                                                                .readers = readers_,
                                                                .clock = clock_,
                                                                .family = settings_.tools_family});
+    agent_tools_.use(*tools_);
     protocol_ = std::make_unique<mcp::Protocol>(
         mcp::ProtocolParts{.tools = *tools_, .engine = *engine_, .version = std::string(version)});
     mcp_ = std::make_unique<mcp::HttpEndpoint>(mcp::HttpParts{.protocol = *protocol_,
@@ -287,6 +375,39 @@ class Application {
   }
 
  private:
+  Result<DefaultModel> make_builtin(const command::CommandOptions& command_options) {
+    const std::map<std::string, std::string> environment = environment_map();
+    Result<builtin::ModelDirectory> models = builtin::ModelDirectory::make(model_setups(settings_), environment);
+    if (!models) return std::unexpected(models.error());
+    http::Options http_options = http::options_from_environment(environment);
+    http_options.user_agent = fmt::format("errand/{}", version);
+    http_ = http::make_client(*loop_, std::move(http_options));
+    models_ = model::make_models(*http_, timers_, clock_, random_);
+    tool_set_ = builtin::make_tool_set(
+        {.command = command_options,
+         .fetch = {.enabled = settings_.fetch_enabled, .allow_private = settings_.fetch_allow_private},
+         .mcp = mcp_servers(settings_)},
+        {.supervisor = *supervisor_,
+         .timers = timers_,
+         .background = background_,
+         .engine = *loop_,
+         .clock = clock_,
+         .random = random_,
+         .http = http_.get(),
+         .agent_tools = &agent_tools_});
+    DefaultModel model{.unavailable = models->unavailable()};
+    if (Result<builtin::ModelChoice> choice = models->choose("")) model.name = choice->model;
+    builtin_ = builtin::make_builtin_driver(std::move(*models), {.models = *models_,
+                                                                 .http = http_.get(),
+                                                                 .tools = *tool_set_,
+                                                                 .timers = timers_,
+                                                                 .clock = clock_,
+                                                                 .random = random_,
+                                                                 .loop = *loop_,
+                                                                 .background = background_});
+    return model;
+  }
+
   void make_server() {
     routes_ = std::make_unique<net::Routes>(net::RouteParts{
         .engine = *engine_,
@@ -372,6 +493,11 @@ class Application {
   std::unique_ptr<process::SupervisorClient> supervisor_;
   std::unique_ptr<Driver> command_;
   std::unique_ptr<fake::FakeDriver> demo_;
+  std::unique_ptr<http::Client> http_;
+  std::unique_ptr<model::Models> models_;
+  ToolsForAgents agent_tools_;
+  std::unique_ptr<builtin::ToolSet> tool_set_;
+  std::unique_ptr<Driver> builtin_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<tools::Toolbox> tools_;
   std::unique_ptr<mcp::Protocol> protocol_;

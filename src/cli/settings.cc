@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <variant>
 
 #include <fmt/format.h>
@@ -56,6 +57,8 @@ const Setting all_settings[] = {
     {"allow_hosts", &Settings::allow_hosts},
     {"log_level", &Settings::log_level},
     {"tools.family", &Settings::tools_family},
+    {"fetch.enabled", &Settings::fetch_enabled},
+    {"fetch.allow_private", &Settings::fetch_allow_private},
 };
 
 std::unexpected<Error> wrong(std::string_view where, std::string_view name, std::string_view what) {
@@ -99,6 +102,126 @@ Status from_toml(Settings& into, const Setting& setting, const toml::node& node,
   return {};
 }
 
+// --- tables with names of the user's own: models and MCP servers
+
+// What a field of such a table may be; the first that fits its name takes it.
+class TableReader {
+ public:
+  TableReader(const toml::table& table, std::string name, std::string path)
+      : table_(table), name_(std::move(name)), path_(std::move(path)) {}
+
+  void text(std::string_view key, std::string& into) {
+    take(key, "must be a text in quotes", [&](const toml::node& node) {
+      if (node.is_string()) into = node.as_string()->get();
+      return node.is_string();
+    });
+  }
+  void texts(std::string_view key, std::vector<std::string>& into) {
+    take(key, "must be a list of texts", [&](const toml::node& node) {
+      bool good = node.is_array();
+      if (good)
+        for (const toml::node& element : *node.as_array()) {
+          good = good && element.is_string();
+          if (good) into.push_back(element.as_string()->get());
+        }
+      return good;
+    });
+  }
+  void map(std::string_view key, std::map<std::string, std::string>& into) {
+    take(key, "must be a table of names and texts", [&](const toml::node& node) {
+      bool good = node.is_table();
+      if (good)
+        for (const auto& [name, element] : *node.as_table()) {
+          good = good && element.is_string();
+          if (good) into[std::string(name.str())] = element.as_string()->get();
+        }
+      return good;
+    });
+  }
+  void number(std::string_view key, int64_t& into, int64_t least, int64_t most) {
+    take(key, fmt::format("must be a whole number from {} to {}", least, most), [&](const toml::node& node) {
+      if (node.is_integer()) into = node.as_integer()->get();
+      return node.is_integer() && into >= least && into <= most;
+    });
+  }
+  void amount(std::string_view key, std::map<std::string, std::string>& into) {
+    take(key, "must be a number, 0 or more", [&](const toml::node& node) {
+      const std::optional<double> value = node.value<double>();
+      if (node.is_number() && *value >= 0) into[std::string(key)] = fmt::format("{}", *value);
+      return node.is_number() && *value >= 0;
+    });
+  }
+  Status done() const {
+    if (error_) return std::unexpected(*error_);
+    for (const auto& [key, node] : table_)
+      if (std::ranges::find(known_, key.str()) == known_.end())
+        return wrong(path_, fmt::format("{}.{}", name_, key.str()), "is no setting of errand");
+    return {};
+  }
+
+ private:
+  void take(std::string_view key, std::string must, const std::function<bool(const toml::node&)>& read) {
+    known_.push_back(key);
+    const toml::node* const node = table_.get(key);
+    if (node != nullptr && !read(*node) && !error_)
+      error_ = wrong(path_, fmt::format("{}.{}", name_, key), must).error();
+  }
+
+  const toml::table& table_;
+  const std::string name_, path_;
+  std::vector<std::string_view> known_;
+  std::optional<Error> error_;
+};
+
+Status read_model(ModelSettings& into, const toml::table& table, const std::string& name, const std::string& path) {
+  TableReader reader(table, name, path);
+  reader.text("api", into.api);
+  reader.text("base_url", into.base_url);
+  reader.text("key", into.key);
+  reader.text("key_env", into.key_env);
+  reader.text("model", into.model);
+  reader.text("effort", into.effort);
+  reader.map("headers", into.headers);
+  for (const char* key :
+       {"context_tokens", "output_tokens", "input_usd", "output_usd", "cache_read_usd", "cache_write_usd"})
+    reader.amount(key, into.numbers);
+  return reader.done();
+}
+
+Status read_mcp(McpSettings& into, const toml::table& table, const std::string& name, const std::string& path) {
+  TableReader reader(table, name, path);
+  reader.texts("command", into.command);
+  reader.texts("pass_env", into.pass_env);
+  reader.map("env", into.env);
+  reader.text("url", into.url);
+  reader.map("headers", into.headers);
+  reader.map("headers_env", into.headers_env);
+  reader.number("timeout_s", into.timeout_s, 1, 86'400);
+  if (Status read = reader.done(); !read) return read;
+  if (into.command.empty() == into.url.empty()) return wrong(path, name, "must have a command or a url, and not both");
+  return {};
+}
+
+// True: it was such a table, and is read.
+Result<bool> read_named(Settings& into, const std::string& name, const toml::node& node, const std::string& path) {
+  if (name != "model" && name != "models" && name != "mcp") return false;
+  if (!node.is_table()) return wrong(path, name, "must be a table");
+  if (name == "model") {
+    if (Status read = read_model(into.models[""], *node.as_table(), name, path); !read)
+      return std::unexpected(read.error());
+    return true;
+  }
+  for (const auto& [key, inner] : *node.as_table()) {
+    const std::string own(key.str());
+    const std::string whole = name + "." + own;
+    if (!inner.is_table()) return wrong(path, whole, fmt::format("must be a table: [{}]", whole));
+    const Status read = name == "models" ? read_model(into.models[own], *inner.as_table(), whole, path)
+                                         : read_mcp(into.mcp[own], *inner.as_table(), whole, path);
+    if (!read) return std::unexpected(read.error());
+  }
+  return true;
+}
+
 // A table that is no setting itself groups some: [tools] family = ... is tools.family.
 Status read_table(Settings& into, const toml::table& table, const std::string& group, const std::string& path) {
   for (const auto& [key, node] : table) {
@@ -107,7 +230,12 @@ Status read_table(Settings& into, const toml::table& table, const std::string& g
     const bool groups =
         std::ranges::any_of(all_settings, [&](const Setting& one) { return one.name.starts_with(name + "."); });
     Status read;
-    if (setting != std::end(all_settings)) {
+    Result<bool> named = group.empty() ? read_named(into, name, node, path) : Result<bool>(false);
+    if (!named) {
+      read = std::unexpected(named.error());
+    } else if (*named) {
+      continue;
+    } else if (setting != std::end(all_settings)) {
       read = from_toml(into, *setting, node, path);
     } else if (groups && node.is_table()) {
       read = read_table(into, *node.as_table(), name + ".", path);

@@ -12,6 +12,21 @@
 
 namespace errand::cli {
 
+// A model of the built-in agent: [model], or [models.NAME].
+struct ModelSettings {
+  std::string api, base_url, key, key_env, model, effort;
+  std::map<std::string, std::string> headers;
+  std::map<std::string, std::string> numbers;  // context_tokens, output_tokens, input_usd, ...: as written.
+};
+
+// An MCP server whose tools the built-in agent can have: [mcp.NAME].
+struct McpSettings {
+  std::vector<std::string> command, pass_env;
+  std::map<std::string, std::string> env, headers, headers_env;
+  std::string url;
+  int64_t timeout_s = 120;
+};
+
 struct Settings {
   std::string listen = "127.0.0.1:4747";
   std::string store;  // Empty: the SQLite file in the data folder.
@@ -42,6 +57,10 @@ struct Settings {
   std::vector<std::string> allow_hosts;
   std::string log_level = "info";
   std::string tools_family = "background";
+  std::map<std::string, ModelSettings> models;  // By name; "" is [model].
+  std::map<std::string, McpSettings> mcp;
+  bool fetch_enabled = false;
+  bool fetch_allow_private = false;
 };
 
 // `environment` is of the form of environ: names to values.

@@ -89,5 +89,41 @@ TEST_F(SettingsTest, ACertificateNeedsItsKey) {
   EXPECT_NE(refusal().find("tls_key"), std::string::npos);
 }
 
+TEST_F(SettingsTest, ModelsAreTablesWithTheirOwnNames) {
+  file(
+      "[model]\nbase_url = \"http://127.0.0.1:11434/v1\"\nmodel = \"qwen3\"\ncontext_tokens = 32000\n"
+      "[models.big]\napi = \"anthropic\"\nkey_env = \"BIG_KEY\"\ninput_usd = 3.5\nheaders = { x-team = \"a\" }\n");
+  const Result<Settings> read = read_settings(args_, {});
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->models.at("").model, "qwen3");
+  EXPECT_EQ(read->models.at("").numbers.at("context_tokens"), "32000");
+  EXPECT_EQ(read->models.at("big").key_env, "BIG_KEY");
+  EXPECT_EQ(read->models.at("big").numbers.at("input_usd"), "3.5");
+  EXPECT_EQ(read->models.at("big").headers.at("x-team"), "a");
+  file("[models.big]\nprice = 3\n");
+  EXPECT_NE(refusal().find("models.big.price is no setting"), std::string::npos);
+  file("[models.big]\ninput_usd = -1\n");
+  EXPECT_NE(refusal().find("models.big.input_usd must be a number"), std::string::npos);
+  file("[models]\nbig = 3\n");
+  EXPECT_NE(refusal().find("models.big must be a table"), std::string::npos);
+}
+
+TEST_F(SettingsTest, AnMcpServerIsAProgramOrAnAddress) {
+  file(
+      "[mcp.files]\ncommand = [\"npx\", \"server\"]\nenv = { A = \"1\" }\n[mcp.web]\nurl = \"https://x\"\ntimeout_s = "
+      "5\n");
+  const Result<Settings> read = read_settings(args_, {});
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->mcp.at("files").command, (std::vector<std::string>{"npx", "server"}));
+  EXPECT_EQ(read->mcp.at("files").env.at("A"), "1");
+  EXPECT_EQ(read->mcp.at("web").timeout_s, 5);
+  file("[mcp.web]\nurl = \"https://x\"\ncommand = [\"y\"]\n");
+  EXPECT_NE(refusal().find("a command or a url"), std::string::npos);
+  file("[mcp.web]\nurl = 3\n");
+  EXPECT_NE(refusal().find("mcp.web.url must be a text"), std::string::npos);
+  file("[fetch]\nenabled = true\n");
+  EXPECT_TRUE(read_settings(args_, {})->fetch_enabled);
+}
+
 }  // namespace
 }  // namespace errand::cli

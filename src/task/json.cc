@@ -170,8 +170,11 @@ void write_part(JsonOut& out, const Part& part) {
   switch (part.type) {
     case PartType::text:
     case PartType::reasoning:
+      out.field("text", part.text);
+      break;
     case PartType::notice:
       out.field("text", part.text);
+      if (!part.name.empty()) out.field("name", part.name);
       break;
     case PartType::tool_call:
       out.field("call_id", part.call_id).field("name", part.name);
