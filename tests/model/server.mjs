@@ -356,12 +356,18 @@ function script_in(text) {
   return null;
 }
 
+// Resolves when the kernel has it: what comes before a wait or a cut has left.
 async function write(response, text, step) {
   const bytes = Buffer.from(step.quirks?.crlf ? text.replaceAll('\n', '\r\n') : text);
   const size = step.split_bytes ?? bytes.length;
   for (let i = 0; i < bytes.length && !response.destroyed; i += size)
-    if (!response.write(bytes.subarray(i, i + size)))
-      await Promise.race([once(response, 'drain'), once(response, 'close')]).catch(() => {});
+    await new Promise((resolve) => {
+      response.once('close', resolve);
+      response.write(bytes.subarray(i, i + size), () => {
+        response.off('close', resolve);
+        resolve();
+      });
+    });
 }
 
 function send(response, status, value, headers = {}) {
