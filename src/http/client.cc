@@ -580,17 +580,7 @@ class CurlCall final : public Call {
 
 class CurlClient final : public Client {
  public:
-  CurlClient(Executor& loop, Options options) : loop_(loop) {
-    const Result<Curl>& curl = curl_library();
-    if (!curl) return;
-    core_ = std::make_shared<Core>(*curl, loop, std::move(options));
-    // Signals are the main thread's.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([core = core_] { core->run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  }
+  CurlClient(Executor& loop, Options options) : loop_(loop), options_(std::move(options)) {}
   CurlClient(const CurlClient&) = delete;
   CurlClient& operator=(const CurlClient&) = delete;
   ~CurlClient() override {
@@ -601,6 +591,7 @@ class CurlClient final : public Client {
 
   std::unique_ptr<Call> start(Request request, Handler& handler) override {
     Status fine = check(request);
+    if (fine && !core_) run();
     auto transfer = std::make_shared<Transfer>(std::move(request), handler, core_);
     if (fine) {
       core_->add(transfer);
@@ -612,6 +603,17 @@ class CurlClient final : public Client {
   }
 
  private:
+  // At the first call: who makes none pays for no library and no thread.
+  void run() {
+    core_ = std::make_shared<Core>(*curl_library(), loop_, options_);
+    // Signals are the main thread's.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([core = core_] { core->run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
   static Status check(const Request& request) {
     if (const Result<Curl>& curl = curl_library(); !curl) return std::unexpected(curl.error());
     if (!is_token(request.method)) return fail(Code::invalid_argument, "The method is no HTTP method.", "invalid");
@@ -626,6 +628,7 @@ class CurlClient final : public Client {
   }
 
   Executor& loop_;
+  const Options options_;
   std::shared_ptr<Core> core_;
   std::thread thread_;
 };
