@@ -368,3 +368,47 @@ describe('What a launch switches on', () => {
     }
   });
 });
+
+// R9.6
+test('The background task manager works on it, with its own prompt and tools', async (t) => {
+  const { server, model } = await start_builtin(t);
+  model.rule('BACKGROUND', [call('background_execute', { command: 'echo built', description: 'the build' }), { text: 'Started.' }]);
+  const { id } = await server.launch({ agent_id: 'background-task-manager', message: 'BACKGROUND: build it', permission: 'allow' });
+  const task = await server.at_rest(id);
+  assert.equal(task.result, 'Started.', JSON.stringify(task.error));
+  assert.match(system_told(model.requests()[0]), /^You are the Background Task Manager|Background Task Manager/);
+  const offered = tools_told(model.requests()[0]);
+  assert.ok(offered.includes('background_execute') && offered.includes('look_at'));
+  assert.ok(!offered.includes('bash') && !offered.includes('write'));
+});
+
+const mcp_server = `
+import readline from 'node:readline';
+const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+readline.createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === 'initialize')
+    say({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'weather', version: '1' } } });
+  else if (method === 'tools/list')
+    say({ id, result: { tools: [{ name: 'weather', description: 'Tells the weather.', inputSchema: { type: 'object', properties: { city: { type: 'string' } } } }] } });
+  else if (method === 'tools/call') say({ id, result: { content: [{ type: 'text', text: 'Sunny in ' + params.arguments.city }] } });
+  else if (id !== undefined) say({ id, result: {} });
+});
+`;
+
+test('enable_mcp gives it the tools of the settings\' servers, and only then', async (t) => {
+  const { server, model, launch } = await start_builtin(t);
+  await server.kill9();
+  const script = path.join(server.folder, 'mcp.mjs');
+  fs.writeFileSync(script, mcp_server);
+  fs.writeFileSync(path.join(server.data_dir, 'errand.toml'), `[mcp.sky]\ncommand = [${JSON.stringify(process.execPath)}, ${JSON.stringify(script)}]\n`);
+  await server.start();
+  model.rule('weather', [call('mcp__sky__weather', { city: 'Rome' }), { text: 'Told.' }]);
+  const { id } = await launch('weather', { enable_mcp: true });
+  const task = await server.at_rest(id, { within: 30_000 });
+  assert.equal(task.result, 'Told.', JSON.stringify(task.error));
+  assert.match(results_told(model.requests().at(-1))[0], /Sunny in Rome/);
+  const other = await launch('hello');
+  await server.at_rest(other.id);
+  assert.ok(!tools_told(model.requests().at(-1)).some((name) => name.startsWith('mcp__')));
+});

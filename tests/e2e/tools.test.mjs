@@ -197,10 +197,10 @@ test('The background task manager is listed, says why it cannot be used, and is 
   const { agents } = await server.get('/api/agents');
   const manager = agents.find((agent) => agent.id === 'background-task-manager');
   assert.equal(manager.available, false);
-  assert.match(manager.unavailable_reason, /builtin/);
+  assert.match(manager.unavailable_reason, /No model is configured/);
   assert.ok(manager.tools.includes('background_execute'));
   assert.match(manager.prompt, /### Background Task Completed: \[Task Name\]/);
-  assert.ok(agents.filter((agent) => agent.id !== manager.id).every((agent) => agent.available));
+  assert.ok(agents.filter((agent) => agent.driver !== 'builtin').every((agent) => agent.available));
   const refused = await server.expect(422, 'POST', '/api/tasks', { agent_id: manager.id, message: 'x' });
   assert.match(refused.detail, /cannot be used here/);
   assert.match((await errand(server, ['agents'])).out, /background-task-manager\t/);

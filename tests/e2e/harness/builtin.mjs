@@ -64,3 +64,50 @@ export function results_told(record) {
 const text_of = (content) => (typeof content === 'string' ? content : (content ?? []).map((c) => c.text ?? '').join(''));
 export const tools_told = (record) => record.body.tools.map((tool) => tool.name ?? tool.function.name);
 export const system_told = (record) => (record.api === 'anthropic' ? text_of(record.body.system) : record.api === 'chat' ? text_of(record.body.messages[0].content) : record.body.instructions);
+
+/** A parent agent that does what the test says, call by call: its model waits at every step for the next word. */
+export class Puppet {
+  #n = 0;
+  constructor(own, words = 'do as I say') {
+    this.own = own;
+    this.words = words;
+    this.steps = Array.from({ length: 60 }, (_, i) => ({ wait: `${words} ${i}` }));
+    own.model.rule(words, this.steps);
+  }
+  async start(more = {}) {
+    this.task = await this.own.launch(this.words, more);
+    await this.own.model.waiting(this.steps[0].wait);
+    return this;
+  }
+  // Makes one call and answers what its model was told of it.
+  async call(name, input = {}) {
+    return (await this.calls([[name, input]]))[0];
+  }
+  async calls(list) {
+    Object.assign(this.steps[this.#n], { tools: list.map(([name, input]) => ({ name, input })) });
+    this.own.model.release(this.steps[this.#n++].wait);
+    await this.own.model.waiting(this.steps[this.#n].wait);
+    const asked = this.own.model.requests().findLast((record) => record.step === this.steps[this.#n]);
+    return results_told(asked).slice(-list.length);
+  }
+  // What its model was last told, as text.
+  told() {
+    return JSON.stringify(this.own.model.requests().findLast((record) => record.step === this.steps[this.#n]).body.messages);
+  }
+  async end(text = 'I am done.') {
+    Object.assign(this.steps[this.#n], { text });
+    this.own.model.release(this.steps[this.#n++].wait);
+    return this.own.server.at_rest(this.task.id, { within: 30_000 });
+  }
+  // A further turn: the steps go on behind the new message.
+  async resume(words) {
+    const own = this.own;
+    this.words = words;
+    this.#n = 0;
+    this.steps = Array.from({ length: 60 }, (_, i) => ({ wait: `${words} ${i}` }));
+    own.model.rule(words, this.steps);
+    await own.say(this.task.id, words);
+    await own.model.waiting(this.steps[0].wait);
+  }
+}
+export const task_in = (text) => /task_[0-9a-z]{26}/.exec(text)?.[0];
