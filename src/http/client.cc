@@ -21,6 +21,7 @@
 
 #include "base/text.h"
 #include "http/field.h"
+#include "http/public_address.h"
 
 namespace errand::http {
 namespace {
@@ -323,8 +324,16 @@ size_t body_callback(char* data, size_t size, size_t count, void* user) {
   return core ? core->on_body(*transfer, {data, size * count}) : 0;
 }
 
-// A process that the server starts must not inherit the connection.
-curl_socket_t open_socket(void*, curlsocktype, curl_sockaddr* address) {
+// A process that the server starts must not inherit the connection. Asked for each address that is tried, after the
+// name was resolved: nothing can change between the check and the use.
+curl_socket_t open_socket(void* user, curlsocktype, curl_sockaddr* address) {
+  auto* transfer = static_cast<Transfer*>(user);
+  if (transfer->request.public_only && !is_public_address(&address->addr)) {
+    transfer->refused = Error{
+        Code::forbidden, fmt::format("{} is an address of this machine or of a private network.", transfer->place.host),
+        "private_address"};
+    return CURL_SOCKET_BAD;
+  }
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
@@ -350,6 +359,11 @@ bool Core::prepare(Transfer& transfer) {
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_ms));
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   set(CURLOPT_OPENSOCKETFUNCTION, &open_socket);
+  set(CURLOPT_OPENSOCKETDATA, &transfer);
+  if (request.public_only) {
+    set(CURLOPT_FRESH_CONNECT, 1L);
+    set(CURLOPT_NOPROXY, "*");
+  }
   set(CURLOPT_HEADERFUNCTION, &header_callback);
   set(CURLOPT_HEADERDATA, &transfer);
   set(CURLOPT_WRITEFUNCTION, &body_callback);

@@ -35,7 +35,10 @@ struct Request {
   Millis silence_ms = 120'000;  // Between two pieces of the body. The wait for a handler that is slow is not counted.
   int64_t body_max = 64 << 20;  // A longer answer ends the call with `too_large`.
   bool follow_redirects =
-      false;                // At most 5; credentials (Authorization, x-api-key, cookies) stay with the first host.
+      false;  // At most 5; credentials (Authorization, x-api-key, cookies) stay with the first host.
+  // Only to addresses of the open internet (public_address.h), whatever a name is resolved to: for addresses that
+  // somebody else chose. Goes directly, without the proxies of the environment: what they reach nobody here knows.
+  bool public_only = false;
   bool compressed = false;  // Ask for a compressed body, and undo it; body_max counts what comes out.
 };
 
@@ -57,7 +60,8 @@ class Handler {
   virtual void body(std::string_view bytes) = 0;
   // Once and last, where the Call was not destroyed before. Good: the whole answer came, whatever its status. An error
   // has one of these reasons: "connect" (nobody there, name unknown), "tls" (certificate refused), "timeout" (`message`
-  // says which), "cut" (the connection ended inside the answer), "too_large", "invalid" (the request), "no_library".
+  // says which), "cut" (the connection ended inside the answer), "too_large", "invalid" (the request),
+  // "private_address" (with public_only), "no_library".
   virtual void done(Status) = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "driver/builtin/mcp_client/mcp_tools.h"
 #include "driver/builtin/skills/skills.h"
 #include "driver/builtin/tools/agent_tool.h"
+#include "driver/builtin/tools/fetch.h"
 #include "driver/builtin/tools/file_tools.h"
 #include "driver/builtin/tools/process_tools.h"
 #include "driver/builtin/tools/todo.h"
@@ -80,6 +81,8 @@ class Set final : public ToolSet {
       tools_.push_back(make(files));
     tools_.push_back(make_bash({parts_.supervisor, parts_.background, parts_.engine, settings_.command}));
     tools_.push_back(make_todo(parts_.engine, todo_));
+    if (parts_.http)
+      tools_.push_back(make_fetch({*parts_.http, parts_.timers, parts_.engine, settings_.fetch.allow_private}));
   }
 
   std::unique_ptr<TurnTools> open(std::shared_ptr<const Task> task, std::shared_ptr<const Agent> agent) override {
