@@ -170,7 +170,7 @@ class BashRun final : public ToolRun, private process::RunListener {
     if (detached_) return;
     if (state_ == State::working) parts_.supervisor.forget(this);
     // Told and not said to be stored: it stays, for a server that has to take the call up again.
-    if (state_ != State::told) parts_.supervisor.release(run_);
+    if (state_ == State::working || state_ == State::reading) parts_.supervisor.release(run_);
   }
 
   void begin(const ToolContext& context, bool again) {
