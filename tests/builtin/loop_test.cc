@@ -178,6 +178,36 @@ TEST_F(Loop, AnAllowedCallRunsOnceHoweverOftenItIsAllowed) {
   EXPECT_EQ(world.ground.diary, (std::vector<std::string>{"write c1"}));
 }
 
+// The answer may come while the tools of the turn that is taken up are still being made ready.
+TEST_F(Loop, AnAnswerThatComesBeforeTheTurnIsBackAtItsQuestionCounts) {
+  deeds({{"send", {.asks = true, .output = "sent"}}});
+  world.replies({calls({call("s1", "send")}), {.blocks = {say("Done.")}}});
+  host.decision = "";
+  ASSERT_TRUE(host.open());
+  host.settle();
+  ASSERT_EQ(host.transcript().asks.size(), 1u);
+  ASSERT_TRUE(host.crash_and_reopen());
+  host.turn().answer("s1", "allow", "");
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->result, "Done.");
+  EXPECT_EQ(world.ground.diary, (std::vector<std::string>{"send s1"}));
+  EXPECT_EQ(host.transcript().asks.size(), 1u);
+}
+
+TEST_F(Loop, ALimitThatWasWaitedForBeforeTheServerDiedIsNotAskedAbout) {
+  const Time until = world.clock.wall() + 600'000;
+  world.queue({fails(FailureKind::quota, "The limit is used up.", until), {.blocks = {say("Back.")}}});
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return host.transcript().wait.has_value(); }));
+  host.task().wait = host.transcript().wait;
+  ASSERT_TRUE(host.crash_and_reopen());
+  ASSERT_TRUE(host.run_until([&] { return world.clock.wall() >= until || world.models.asked.size() > 1; }));
+  EXPECT_GE(world.clock.wall(), until);
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(world.models.asked.size(), 2u);
+  EXPECT_EQ(host.outcome()->result, "Back.");
+}
+
 TEST_F(Loop, AQuestionIsAskedAndItsAnswerTold) {
   world.replies({calls({call("q1", "ask_user", R"({"question":"Which?","options":["red","blue"]})")}),
                  {.blocks = {say("Blue then.")}}});
@@ -403,14 +433,19 @@ TEST_F(Loop, KilledAtEveryReportNothingWithEffectsIsDoneTwice) {
   run();
   const int reports = host.reports();
   ASSERT_GT(reports, 8);
-  for (int stored = 0; stored <= reports; ++stored) {
-    SCOPED_TRACE(fmt::format("the server dies with {} of {} reports stored", stored, reports));
+  for (int n = 0; n <= 2 * reports; ++n) {
+    // It dies when a report was stored; or later, when what follows from it was done and nothing more was stored.
+    const int stored = n / 2;
+    const bool later = n % 2 == 1;
+    SCOPED_TRACE(
+        fmt::format("the server dies {} {} of {} reports were stored", later ? "long after" : "when", stored, reports));
     World again;
     script(again);
     Host other(again, World::launch("go"));
     other.store_only(stored);
     ASSERT_TRUE(other.open());
     ASSERT_TRUE(other.run_until_reports(stored));
+    if (later) other.settle();
     ASSERT_TRUE(other.crash_and_reopen());
     ASSERT_TRUE(other.run_until_ended());
     EXPECT_EQ(other.broken(), "");

@@ -1,6 +1,7 @@
 #include "driver/builtin/builtin_turn.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,7 +22,8 @@ constexpr std::string_view retry_text =
     "stands.";
 
 std::string read_file(const std::string& folder, const char* name) {
-  const Result<files::Root> root = files::Root::open(folder);
+  std::error_code error;
+  const Result<files::Root> root = files::Root::open(std::filesystem::canonical(folder, error).string());
   if (!root) return {};
   const Result<files::File> file = root->open_file(name);
   if (!file) return {};
@@ -44,6 +46,13 @@ BuiltinTurn::BuiltinTurn(Shared& shared, Sink& sink, TurnRequest request, ModelC
   roots_.push_back(task_->launch.work_dir);
   std::ranges::copy(task_->launch.add_dirs, std::back_inserter(roots_));
   messages_ = std::move(request.history);
+  // What it has taken is remembered until the turn is over: the first of these is where it began.
+  const auto taken = [this](const Message& message) {
+    const auto waiting = std::ranges::find(task_->waiting, message.id, &WaitingMessage::id);
+    return waiting != task_->waiting.end() && waiting->taken;
+  };
+  const auto began = std::ranges::find_if(messages_, taken);
+  if (began != messages_.end() || !reattach_) first_ = static_cast<size_t>(began - messages_.begin());
   if (reattach_) mark_ = decode_mark(task_->checkpoint);
   for (Message& message : request.messages) {
     seen_.insert(message.id);
@@ -63,6 +72,7 @@ void BuiltinTurn::begin() {
   tools_->prepare([this, done](std::vector<std::string> warnings) {
     if (over_) return;
     std::vector<Report> reports;
+    reports.reserve(warnings.size());
     for (std::string& warning : warnings) reports.emplace_back(report::Warning{"tools", std::move(warning)});
     report(std::move(reports));
     done();
@@ -95,7 +105,15 @@ void BuiltinTurn::prepared() {
   for (Tool* tool : tools_->list()) specs_.push_back(tool->spec());
   if (asks_allowed(*agent_)) specs_.push_back(question_spec());
   std::vector<Report> reports;
-  if (task_->wait) reports.emplace_back(report::GoesOn{});
+  // A usage limit holds on: it is waited for, and nobody is asked. Any other wait is said anew.
+  const bool limited =
+      task_->wait && task_->wait->kind == WaitKind::quota && task_->wait->until > shared_.parts.clock.wall();
+  if (limited) {
+    Time& until = shared_.quota_until[account_of(choice_.endpoint)];
+    until = std::max(until, task_->wait->until);
+  } else if (task_->wait) {
+    reports.emplace_back(report::GoesOn{});
+  }
   // A turn that is tried again is given its messages once more: they stand where they stood.
   const bool again = std::ranges::any_of(pending_, [](const Message& message) { return bool(message.completed_at); });
   if (again) {
@@ -106,6 +124,7 @@ void BuiltinTurn::prepared() {
       return true;
     });
     messages_ = in_order_of_taking(std::move(messages_));
+    first_ = messages_.size();
     if (pending_.empty() && !messages_.empty() && messages_.back().role == Role::assistant)
       note(retry_name, std::string(retry_text), reports);
   }
@@ -114,8 +133,7 @@ void BuiltinTurn::prepared() {
 
 void BuiltinTurn::advance() {
   if (over_) return;
-  Next next = next_step(messages_, !pending_.empty(),
-                        {task_->turn, agent_->max_steps > 0 ? agent_->max_steps : max_steps_default});
+  Next next = next_step(messages_, !pending_.empty(), limits());
   switch (next.kind) {
     case Next::Kind::ask:
       return to_model();
@@ -212,6 +230,11 @@ void BuiltinTurn::end(Outcome outcome) {
 void BuiltinTurn::one_gone() {
   if (--to_go_ > 0 || !outcome_) return;
   sink_.ended(*std::exchange(outcome_, std::nullopt));
+}
+
+StepLimits BuiltinTurn::limits() const {
+  return {
+      .turn = task_->turn, .first = first_, .max_steps = agent_->max_steps > 0 ? agent_->max_steps : max_steps_default};
 }
 
 Message* BuiltinTurn::message_of(const MessageId& id) {

@@ -73,6 +73,7 @@ class BuiltinTurn final : public Turn, private model::Listener {
   void one_gone();
   void fail_turn(std::string code, std::string message, std::string details = {});
   Message* message_of(const MessageId& id);
+  StepLimits limits() const;
 
   // --- turn_model.cc: asking
   void ask_model();
@@ -116,6 +117,7 @@ class BuiltinTurn final : public Turn, private model::Listener {
   std::vector<Message> messages_;  // The conversation, in the order of taking.
   std::deque<Message> pending_;    // Given and not yet taken.
   std::set<MessageId> seen_;
+  size_t first_ = 0;  // The first message of this turn, or behind the last before it.
   Mark mark_;
 
   Doing doing_ = Doing::preparing;
@@ -133,7 +135,11 @@ class BuiltinTurn final : public Turn, private model::Listener {
   bool heard_ = false;  // Since the last probe.
   Time quota_backoff_;  // ms: the next wait for a limit whose end is not known.
 
-  MessageId calling_;  // The message whose calls are run.
+  struct Early {
+    std::string decision, message;
+  };
+  std::map<std::string, Early> early_;  // Answers to questions of a turn that is just being taken up, by request.
+  MessageId calling_;                   // The message whose calls are run.
   std::vector<Call> calls_;
 
   bool over_ = false;               // Ending, ended or detached: nothing is reported any more.

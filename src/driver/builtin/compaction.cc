@@ -97,10 +97,7 @@ Cut choose_cut(const std::vector<Message>& messages, int64_t keep_tokens) {
   Cut cut{.first = 0, .kept = messages.size()};
   // What an earlier compaction kept is of the part that is summed up now; its own summary too.
   if (const size_t last = last_compaction(messages); last < messages.size()) {
-    const Part* const note = loop_note(messages[last], compaction_name);
-    cut.first = last;
-    for (size_t i = 0; i < last; ++i)
-      if (note->opaque == kept_mark(messages[i].id)) cut.first = i;
+    cut.first = std::min(last, first_kept(messages, last));
   }
   int64_t tokens = 0;
   for (size_t i = messages.size(); i-- > cut.first;) {
@@ -148,7 +145,7 @@ model::Request summary_request(const std::vector<Message>& messages, const Cut& 
 
 std::vector<Part> compaction_parts(std::string summary, const std::vector<Message>& messages, const Cut& cut) {
   Part part{.type = PartType::notice, .text = std::move(summary), .name = std::string(compaction_name)};
-  if (cut.kept < messages.size()) part.opaque = kept_mark(messages[cut.kept].id);
+  if (cut.kept < messages.size()) part.opaque = kept_mark(messages[cut.kept].id, messages.size() - cut.kept);
   return {std::move(part)};
 }
 

@@ -1,6 +1,7 @@
 #include "driver/builtin/conversation.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -209,13 +210,7 @@ std::vector<model::Entry> conversation(const std::vector<Message>& messages) {
         Entry::Role::user,
         {text_block("<summary>\nThe conversation so far, shortened by yourself because it had become too long:\n\n" +
                     note->text + "\n</summary>")});
-    first = i + 1;
-    if (note->opaque.starts_with(kept_prefix)) {
-      const auto kept = std::ranges::find_if(messages, [&](const Message& message) {
-        return message.id.value == std::string_view(note->opaque).substr(kept_prefix.size());
-      });
-      if (kept != messages.end()) first = std::min(first, static_cast<size_t>(kept - messages.begin()));
-    }
+    first = first_kept(messages, i);
     break;
   }
   const Results results = results_of(messages);
@@ -275,6 +270,20 @@ const Part* loop_note(const Message& message, std::string_view name) {
   return part == message.parts.end() ? nullptr : &*part;
 }
 
-std::string kept_mark(const MessageId& first_kept) { return std::string(kept_prefix) + first_kept.value; }
+std::string kept_mark(const MessageId& first_kept, size_t count) {
+  return fmt::format("{}{} {}", kept_prefix, first_kept.value, count);
+}
+
+size_t first_kept(const std::vector<Message>& messages, size_t at) {
+  const Part* const note = loop_note(messages[at], compaction_name);
+  if (note == nullptr || !note->opaque.starts_with(kept_prefix)) return at + 1;
+  const std::vector<std::string_view> words = split(note->opaque, ' ');
+  if (words.size() != 3) return at + 1;
+  for (size_t i = 0; i < at; ++i)
+    if (messages[i].id.value == words[1]) return i;
+  size_t count = 0;
+  const auto [end, error] = std::from_chars(words[2].data(), words[2].data() + words[2].size(), count);
+  return error == std::errc() && count <= at ? at - count : at + 1;
+}
 
 }  // namespace errand::builtin

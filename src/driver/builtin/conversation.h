@@ -36,8 +36,11 @@ std::vector<Part> calls_without_result(const Message& message, const std::vector
 // Is it one of the loop's own notes? Null where not: its notice part.
 const Part* loop_note(const Message& message, std::string_view name);
 
-// A compaction's mark: which message the kept ones begin with. It is the `opaque` of the notice.
-std::string kept_mark(const MessageId& first_kept);
+// A compaction's mark: which message the kept ones begin with, and how many they are. It is the `opaque` of the notice.
+std::string kept_mark(const MessageId& first_kept, size_t count);
+// The first message that the compaction messages[at] kept; at + 1 where it kept none. In a copy of the conversation,
+// whose ids are others, the number says it.
+size_t first_kept(const std::vector<Message>& messages, size_t at);
 
 // A result for a call of which nobody knows how it ended.
 inline constexpr std::string_view unknown_end =

@@ -178,11 +178,11 @@ TEST(Conversation, NoticesOfChildrenAreTheUsersWords) {
 
 TEST(Conversation, ItBeginsAtTheLastCompactionWithWhatThatKept) {
   Messages m;
-  m.user("old");                                                             // msg_1
-  m.add(Role::assistant, {call("c1"), result("c1", "1")});                   // msg_2
-  m.user("newer");                                                           // msg_3
-  m.add(Role::assistant, {call("c2"), result("c2", "2")});                   // msg_4
-  m.add(Role::system, {notice("compaction", "All so far.", "keep msg_4")});  // msg_5
+  m.user("old");                                                               // msg_1
+  m.add(Role::assistant, {call("c1"), result("c1", "1")});                     // msg_2
+  m.user("newer");                                                             // msg_3
+  m.add(Role::assistant, {call("c2"), result("c2", "2")});                     // msg_4
+  m.add(Role::system, {notice("compaction", "All so far.", "keep msg_4 1")});  // msg_5
   m.add(Role::assistant, {text("Done.")});
   EXPECT_EQ(shown(m),
             "user\n  text <summary>\nThe conversation so far, shortened by yourself because it had become too long:\n\n"
@@ -190,6 +190,20 @@ TEST(Conversation, ItBeginsAtTheLastCompactionWithWhatThatKept) {
             "assistant\n  call c2 bash {\"command\":\"ls\"}\n"
             "user\n  result c2 2\n"
             "assistant\n  text Done.\n");
+}
+
+TEST(Conversation, InACopyWithOtherIdsTheNumberSaysWhatACompactionKept) {
+  Messages m;
+  m.user("old");
+  m.user("kept");
+  m.add(Role::assistant, {text("Kept too.")});
+  m.add(Role::system, {notice("compaction", "All so far.", kept_mark(MessageId("msg_of_another"), 2))});
+  m.user("new");
+  const std::string all = shown(m);
+  EXPECT_EQ(all.find("old"), std::string::npos);
+  EXPECT_NE(all.find("All so far.\n</summary>\n  text kept\nassistant\n  text Kept too.\nuser\n  text new\n"),
+            std::string::npos)
+      << all;
 }
 
 TEST(Conversation, ItBeginsWithTheUserAlways) {
@@ -234,8 +248,9 @@ TEST(Conversation, AnyHistoryIsAValidConversation) {
             parts.push_back(result(id, "r"));
             break;
           case 3:
-            parts.push_back(notice(random.one_in(2) ? "compaction" : "task", "n",
-                                   random.one_in(2) ? fmt::format("keep msg_{}", random.below(9)) : ""));
+            parts.push_back(
+                notice(random.one_in(2) ? "compaction" : "task", "n",
+                       random.one_in(2) ? fmt::format("keep msg_{} {}", random.below(9), random.below(9)) : ""));
             break;
           default:
             parts.push_back(reasoning("hm", ""));

@@ -24,7 +24,7 @@ std::string result_of(const std::vector<Message>& messages) {
     if (loop_note(message, compaction_name) != nullptr) continue;
     if (message.role == Role::assistant && !whole(message)) continue;
     if (message.role != Role::assistant) break;
-    result = text_of(message) + result;
+    result.insert(0, text_of(message));
     // Behind the answer that was cut stands the request to go on.
     size_t before = i;
     while (before > 0 && (loop_note(messages[before - 1], compaction_name) != nullptr ||
@@ -42,22 +42,26 @@ Next failure(std::string code, std::string message) {
 
 }  // namespace
 
-int steps_of(const std::vector<Message>& messages, int turn) {
-  return static_cast<int>(std::ranges::count_if(messages, [&](const Message& message) {
-    return message.role == Role::assistant && message.turn == turn && whole(message);
-  }));
+int steps_of(const std::vector<Message>& messages, const StepLimits& limits) {
+  int count = 0;
+  for (size_t i = limits.first; i < messages.size(); ++i)
+    count += messages[i].role == Role::assistant && messages[i].turn == limits.turn && whole(messages[i]) ? 1 : 0;
+  return count;
 }
 
-int notes_of(const std::vector<Message>& messages, int turn, std::string_view name) {
-  return static_cast<int>(std::ranges::count_if(
-      messages, [&](const Message& message) { return message.turn == turn && loop_note(message, name) != nullptr; }));
+int notes_of(const std::vector<Message>& messages, const StepLimits& limits, std::string_view name) {
+  int count = 0;
+  for (size_t i = limits.first; i < messages.size(); ++i)
+    count += messages[i].turn == limits.turn && loop_note(messages[i], name) != nullptr ? 1 : 0;
+  return count;
 }
 
 Next next_step(const std::vector<Message>& messages, bool more, const StepLimits& limits) {
   const auto last = std::find_if(messages.rbegin(), messages.rend(), [](const Message& message) {
     return loop_note(message, compaction_name) == nullptr && (message.role != Role::assistant || whole(message));
   });
-  const bool answered = last != messages.rend() && last->role == Role::assistant && last->turn == limits.turn;
+  const bool answered = last != messages.rend() && last->role == Role::assistant && last->turn == limits.turn &&
+                        static_cast<size_t>(messages.rend() - last) > limits.first;
   if (answered) {
     // One that was closed without their results was stopped: what had begun is told to the model as interrupted.
     if (std::vector<Part> open = calls_without_result(*last, messages); !open.empty() && !last->completed_at)
@@ -65,13 +69,13 @@ Next next_step(const std::vector<Message>& messages, bool more, const StepLimits
     if (!calls(*last) && !more) {
       std::string result = result_of(messages);
       if (!trim(result).empty()) return {.kind = Next::Kind::end, .result = std::move(result)};
-      if (notes_of(messages, limits.turn, nudge_name) > 0)
+      if (notes_of(messages, limits, nudge_name) > 0)
         return failure("empty_result",
                        "The model ended its turn twice without a word; retry the task, or give it to another model.");
       return {.kind = Next::Kind::nudge};
     }
   }
-  if (limits.max_steps > 0 && steps_of(messages, limits.turn) >= limits.max_steps)
+  if (limits.max_steps > 0 && steps_of(messages, limits) >= limits.max_steps)
     return failure("budget",
                    fmt::format("It took the {} steps that its agent may take in one turn; retry it to let it go "
                                "on, or raise the agent's max_steps.",

@@ -25,7 +25,8 @@ struct Next {
 };
 
 struct StepLimits {
-  int turn = 1;       // Which turn is at work.
+  int turn = 1;       // Which turn is at work,
+  size_t first = 0;   // and where it begins: what was copied from another conversation has turns of its own.
   int max_steps = 0;  // Answers of one turn; 0: no bound.
 };
 
@@ -33,8 +34,8 @@ struct StepLimits {
 Next next_step(const std::vector<Message>& messages, bool more, const StepLimits& limits);
 
 // Whole answers of this turn so far.
-int steps_of(const std::vector<Message>& messages, int turn);
+int steps_of(const std::vector<Message>& messages, const StepLimits& limits);
 // Notes of that name in this turn: nudges, continuations.
-int notes_of(const std::vector<Message>& messages, int turn, std::string_view name);
+int notes_of(const std::vector<Message>& messages, const StepLimits& limits, std::string_view name);
 
 }  // namespace errand::builtin

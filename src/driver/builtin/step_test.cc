@@ -46,7 +46,7 @@ class Story {
     return *this;
   }
   Next next(bool more = false, int turn = 1, int max_steps = 0) const {
-    return next_step(list, more, {turn, max_steps});
+    return next_step(list, more, {.turn = turn, .max_steps = max_steps});
   }
   std::vector<Message> list;
 };
@@ -120,6 +120,15 @@ TEST(Step, MaxStepsEndsWithBudget) {
   EXPECT_EQ(Story().user().calls({"a"}, {"a"}).answer("x").cut().next(false, 1, 2).kind, Kind::ask);
   EXPECT_EQ(Story().user().calls({"a"}, {"a"}).answer("x").next(false, 1, 2).kind, Kind::end);
   EXPECT_EQ(story.user(2).next(false, 2, 2).kind, Kind::ask);
+}
+
+// A fork's copy has answers of a turn with the same number.
+TEST(Step, WhatWasCopiedIsNotOfThisTurn) {
+  const Story story = Story().user().calls({"a"}, {"a"}).answer("The parent's result.");
+  EXPECT_EQ(story.next().kind, Kind::end);
+  EXPECT_EQ(next_step(story.list, false, {.turn = 1, .first = 3}).kind, Kind::ask);
+  EXPECT_EQ(steps_of(story.list, {.turn = 1, .first = 3}), 0);
+  EXPECT_EQ(steps_of(story.list, {.turn = 1, .first = 2}), 1);
 }
 
 }  // namespace

@@ -98,6 +98,7 @@ BuiltinTurn::Plan BuiltinTurn::plan(const Call& call) const {
 void BuiltinTurn::ask_for(Call& call, Plan plan) {
   call.asked = true;
   const std::string id = call.part.call_id;
+  if (const auto given = early_.extract(id)) return answer(id, given.mapped().decision, given.mapped().message);
   const auto known = std::ranges::find(task_->asks, id, &errand::Ask::request_id);
   if (known != task_->asks.end()) {
     if (!known->decision.empty()) answer(id, known->decision, known->reply);
@@ -116,8 +117,15 @@ void BuiltinTurn::ask_for(Call& call, Plan plan) {
 }
 
 void BuiltinTurn::answer(const std::string& request_id, const std::string& decision, const std::string& message) {
-  Call* const call = over_ ? nullptr : find_call(request_id);
-  if (call == nullptr || !std::exchange(call->asked, false)) return;
+  if (over_) return;
+  Call* const call = find_call(request_id);
+  if (call == nullptr || !call->started) {
+    // Asked under a server that died, and answered before this one has come to it.
+    const bool known = std::ranges::find(task_->asks, request_id, &errand::Ask::request_id) != task_->asks.end();
+    if (known) early_.insert_or_assign(request_id, Early{decision, message});
+    return;
+  }
+  if (!std::exchange(call->asked, false)) return;
   if (decision == "answer") return settle(request_id, {.output = message});
   if (call->part.name == question_tool && call->tool == nullptr)
     return settle(request_id, wrong(message.empty() ? "Nobody answers; decide by yourself and say what you decided."
@@ -165,7 +173,9 @@ void BuiltinTurn::settle(const std::string& call_id, ToolOutcome outcome) {
   mark_.begun.erase(call_id);
   const Millis ms = call->began ? shared_.parts.clock.steady() - call->began : 0;
   std::vector<Report> reports;
-  if (call->children) reports.emplace_back(report::GoesOn{});
+  const bool others_wait =
+      std::ranges::any_of(calls_, [](const Call& other) { return other.children && other.run && !other.done; });
+  if (call->children && !others_wait) reports.emplace_back(report::GoesOn{});
   reports.emplace_back(report::ToolCompleted{call_id, outcome.output, outcome.is_error || outcome.interrupted, ms});
   if (Message* const message = message_of(calling_)) {
     message->parts.push_back({.type = PartType::tool_result,

@@ -145,7 +145,7 @@ void BuiltinTurn::answered(model::Answer answer) {
   context_messages_ = messages_.size();
   reports.emplace_back(report::Used{usage});
   if (answer.stop == model::Stop::length && !whole.calls) {
-    if (notes_of(messages_, task_->turn, continue_name) == 0) {
+    if (notes_of(messages_, limits(), continue_name) == 0) {
       note(continue_name, std::string(continue_text), reports);
     } else {
       reports.emplace_back(report::Warning{
