@@ -154,6 +154,9 @@ EngineSettings engine_settings(const cli::Settings& settings) {
                         .nice = static_cast<int>(settings.limit_nice)};
   const char* const home = std::getenv("HOME");
   out.default_work_dir = home != nullptr && *home != '\0' ? home : "/";
+  out.fork = {.tool_result_chars = settings.fork_tool_result_chars,
+              .tokens = settings.fork_tokens,
+              .profile = fork::parse_profile(settings.fork_profile).value_or(fork::Profile::plain)};
   if (!settings.work_dirs.empty()) out.default_work_dir = settings.work_dirs.front();
   return out;
 }

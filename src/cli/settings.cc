@@ -59,6 +59,9 @@ const Setting all_settings[] = {
     {"tools.family", &Settings::tools_family},
     {"fetch.enabled", &Settings::fetch_enabled},
     {"fetch.allow_private", &Settings::fetch_allow_private},
+    {"fork.tool_result_chars", &Settings::fork_tool_result_chars, 0, 10'000'000},
+    {"fork.tokens", &Settings::fork_tokens, 1'000, 100'000'000},
+    {"fork.profile", &Settings::fork_profile},
 };
 
 std::unexpected<Error> wrong(std::string_view where, std::string_view name, std::string_view what) {
@@ -319,6 +322,8 @@ Result<Settings> read_settings(const ServeArgs& args, const std::map<std::string
   for (const std::string& folder : settings.work_dirs)
     if (!folder.starts_with('/'))
       return fail(Code::invalid_argument, fmt::format("work_dirs: \"{}\" must be an absolute path.", folder));
+  if (settings.fork_profile != "plain" && settings.fork_profile != "tiered")
+    return fail(Code::invalid_argument, "fork.profile is \"plain\" or \"tiered\".");
   if (settings.tls_cert.empty() != settings.tls_key.empty())
     return fail(Code::invalid_argument, "tls_cert and tls_key go together.");
   return settings;

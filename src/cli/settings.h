@@ -61,6 +61,9 @@ struct Settings {
   std::map<std::string, McpSettings> mcp;
   bool fetch_enabled = false;
   bool fetch_allow_private = false;
+  int64_t fork_tool_result_chars = 1'500;
+  int64_t fork_tokens = 100'000;
+  std::string fork_profile = "plain";  // Or "tiered".
 };
 
 // `environment` is of the form of environ: names to values.

@@ -19,6 +19,7 @@
 #include "base/time.h"
 #include "driver/driver.h"
 #include "engine/feed.h"
+#include "fork/fork.h"
 #include "store/store.h"
 #include "task/agent.h"
 #include "task/decide.h"
@@ -53,6 +54,7 @@ struct EngineSettings {
   Millis delta_unwatched_ms = 1'000;  // and this long where nobody does,
   size_t delta_bytes = 16 * 1024;     // or until it is this long.
   std::string default_work_dir;
+  fork::Limits fork;  // What forks take over of a conversation.
 };
 
 // Bugs that the simulator plants, to prove that it would find them. Empty everywhere else.

@@ -214,8 +214,13 @@ class EngineImpl final : public Engine {
   // --- launch.cc
   Status complete_launch(Launch& launch) const;
   std::shared_ptr<const Agent> find_agent(const std::string& id_or_name) const;
-  void launch_now(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply);
+  void launch_now(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply,
+                  std::optional<fork::Prepared> inherited = std::nullopt);
   Message user_message(const SessionId& session, int turn, const NewMessage& message);
+
+  // --- fork.cc
+  void inherit(const Launch& launch, Reply<fork::Prepared> then);
+  std::vector<Message> inherited_messages(fork::Prepared inherited, const SessionId& session, Time now);
 
   // --- turns.cc
   void perform(const LivePtr& live, std::vector<Effect> effects);

@@ -136,7 +136,8 @@ void EngineImpl::launch(Launch launch, std::string key, std::string fingerprint,
        });
 }
 
-void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply) {
+void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply,
+                            std::optional<fork::Prepared> inherited) {
   // Everybody who sent this request under this key gets the same answer.
   Reply<TaskView> answer = [this, key, reply = std::move(reply)](Result<TaskView> result) mutable {
     auto node = keys_.extract(key);
@@ -144,6 +145,12 @@ void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerpr
       for (Reply<TaskView>& repeat : node.mapped().repeats) repeat(result);
     reply(std::move(result));
   };
+  if (launch.fork && !inherited)
+    return inherit(launch,
+                   [this, launch, key, fingerprint, answer = std::move(answer)](Result<fork::Prepared> read) mutable {
+                     if (!read) return answer(std::unexpected(read.error()));
+                     launch_now(std::move(launch), key, fingerprint, std::move(answer), std::move(*read));
+                   });
   if (Status complete = complete_launch(launch); !complete)
     return answer_later(std::move(answer), std::unexpected(complete.error()));
   if (launch.batch_id.value == "new") {
@@ -151,11 +158,11 @@ void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerpr
     batches_.try_emplace(launch.batch_id);
   } else if (launch.batch_id && !batches_.contains(launch.batch_id)) {
     const BatchId batch = launch.batch_id;
-    return with_batch(
-        batch, [this, launch = std::move(launch), key, fingerprint, answer = std::move(answer)](Status known) mutable {
-          if (!known) return answer(std::unexpected(known.error()));
-          launch_now(std::move(launch), key, fingerprint, std::move(answer));
-        });
+    return with_batch(batch, [this, launch = std::move(launch), key, fingerprint, answer = std::move(answer),
+                              inherited = std::move(inherited)](Status known) mutable {
+      if (!known) return answer(std::unexpected(known.error()));
+      launch_now(std::move(launch), key, fingerprint, std::move(answer), std::move(inherited));
+    });
   }
 
   const SessionId parent = launch.parent_session_id;
@@ -185,9 +192,12 @@ void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerpr
   prepared.commit.session = own_session(after);
   Recording out;
   out.events = std::move(step.events);
+  if (inherited)
+    for (Message& message : inherited_messages(std::move(*inherited), session, now))
+      prepared.recorder.add_message(std::move(message), out, now);
   if (first) {
     prepared.recorder.add_message(*first, out, now);
-    first->seq = 1;
+    first->seq = out.messages.back().seq;
     live->messages.emplace(first->id, *first);
   }
   // Where a slot is free it begins with its creation: one commit.

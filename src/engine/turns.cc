@@ -79,8 +79,8 @@ void EngineImpl::perform(const LivePtr& live, std::vector<Effect> effects) {
 void EngineImpl::open_turn(const LivePtr& live, bool reattach) {
   live->opening = true;
   const Task& task = *live->task;
-  // A first turn has no history, and a command never has.
-  if (task.launch.kind == TaskKind::command || (task.turn == 1 && task.run == 1 && !reattach)) {
+  // A first turn has no history (but what a fork took over), and a command never has.
+  if (task.launch.kind == TaskKind::command || (task.turn == 1 && task.run == 1 && !reattach && !task.is_forked)) {
     open_now(live, reattach, {});
     return;
   }

@@ -67,6 +67,7 @@ void cut_part(Part& part, int64_t tokens) {
       break;
   }
   part.text = ends_of(part.text, tokens);
+  part.opaque.clear();  // A signature of the whole is none of a part.
 }
 
 }  // namespace

@@ -241,7 +241,7 @@ std::optional<Profile> parse_profile(std::string_view text) {
 }
 
 Result<Prepared> prepare(std::vector<Message> history, const MessageId& last, const std::string& settle_call,
-                         const Limits& limits) {
+                         const Limits& limits, int64_t unread) {
   if (limits.tool_result_chars < 0)
     return fail(Code::invalid_argument, "A fork's limit of characters for tool results must not be negative.");
   if (limits.tokens < tokens_min)
@@ -261,6 +261,7 @@ Result<Prepared> prepare(std::vector<Message> history, const MessageId& last, co
     if (summary) history.erase(history.begin(), compaction.base() - 1);
   }
   Prepared out;
+  if (!summary) out.messages_dropped = unread;
   Settling(settle_call).settle(history);
   keep_what_fits(history, limits, out);
   out.parts_cut += drop_orphans(history);

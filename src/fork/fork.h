@@ -46,8 +46,10 @@ struct Prepared {
 // call and its result go together. Names, arguments and ids of calls stay whole, unless a message does not fit in
 // otherwise.
 //
+// `unread` messages stand before these, which nobody needed to read to know that they do not fit.
+//
 // Fails where `last` is not in the history, and where the limits make no sense.
 Result<Prepared> prepare(std::vector<Message> history, const MessageId& last, const std::string& settle_call,
-                         const Limits& limits);
+                         const Limits& limits, int64_t unread = 0);
 
 }  // namespace errand::fork

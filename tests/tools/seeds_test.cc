@@ -296,6 +296,7 @@ TEST_F(Seed003, HandleExpiredSessionOnResume) {
 }
 
 TEST_F(Seed003, ShowResumedAndForkedIndicators) {
+  talk_before();
   const std::string plain = ask("noop"), resumed = ask("noop");
   const std::string forked = good("superagents_task", R"({"agent":"forker","prompt":"noop","fork":true})").id();
   for (const std::string& id : {plain, resumed, forked}) pass_until_rest(id);
@@ -327,13 +328,34 @@ TEST_F(Seed003, EmptyListForNoChildren) {
 // --- 004
 
 TEST_F(Seed004, LaunchForkedBackgroundTask) {
+  talk_before();
   const Answer made = good("background_task", R"({"agent":"forker","prompt":"long 5","fork":true})");
   EXPECT_EQ(made.at("status"), "running");
   EXPECT_TRUE(made.data.at("is_forked").as_bool());
   EXPECT_NE(made.text.find(made.id() + " (forked)"), std::string::npos) << made.text;
-  bad("background_task", R"({"agent":"demo","prompt":"x","fork":true})");  // An agent that cannot: nothing is stored.
+  // A session that is not there, and none at all: nothing is stored.
+  bad("background_task", R"({"agent":"forker","prompt":"x","fork":true})", SessionId("ses_never"));
   bad("background_task", R"({"agent":"forker","prompt":"x","fork":true})", SessionId());
   EXPECT_EQ(task_count(), 1);
+}
+
+TEST_F(Seed004, TheChildHasTheConversationThePreambleAndTheCallSettled) {
+  talk_before();
+  const std::string id = good("background_task", R"({"agent":"forker","prompt":"noop","fork":true})").id();
+  pass_until_rest(id);
+  const Result<MessagePage> page = store->messages(get(id).session_id, 0, 0, 100);
+  ASSERT_TRUE(page);
+  ASSERT_GE(page->messages.size(), 4u);
+  EXPECT_EQ(text_of(page->messages[0]), "Look at both halves.");
+  const std::vector<Part>& calling = page->messages[1].parts;
+  ASSERT_EQ(calling.size(), 2u);
+  EXPECT_EQ(calling[1].call_id, "call_1");
+  EXPECT_NE(calling[1].text.find("you are that fork"), std::string::npos) << calling[1].text;
+  EXPECT_EQ(page->messages[2].role, Role::system);
+  const std::string preamble = text_of(page->messages[2]);
+  EXPECT_NE(preamble.find("may be cut"), std::string::npos) << preamble;
+  EXPECT_NE(preamble.find("read the file"), std::string::npos) << preamble;
+  EXPECT_EQ(text_of(page->messages[3]), "noop");
 }
 
 TEST_F(Seed004, ValidateMutuallyExclusiveModes) {

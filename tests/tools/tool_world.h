@@ -191,6 +191,23 @@ class ToolTest : public testing::Test {
     }
     ASSERT_TRUE(reached()) << "it did not come to pass";
   }
+  // The calling session has a conversation here, and the call that is made is in its last message.
+  void talk_before() {
+    Commit commit;
+    commit.now = clock.wall();
+    commit.session = Session{.id = SessionId("ses_parent"), .origin = "rest", .created_at = commit.now};
+    Message asked{.id = MessageId("msg_asked"), .session_id = SessionId("ses_parent"), .role = Role::user};
+    asked.created_at = asked.completed_at = commit.now;
+    asked.parts = {{.type = PartType::text, .text = "Look at both halves."}};
+    Message calling{.id = MessageId("msg_call"), .session_id = SessionId("ses_parent"), .role = Role::assistant};
+    calling.created_at = commit.now;
+    calling.parts = {
+        {.type = PartType::tool_call, .call_id = "call_1", .name = "background_task", .input = R"({"fork":true})"}};
+    commit.messages = {asked, calling};
+    bool stored = false;
+    store->commit({commit}, [&](const std::vector<Result<Committed>>& results) { stored = results.at(0).has_value(); });
+    until([&] { return stored; });
+  }
   // Turns the clock until it is so.
   void pass_until(const std::function<bool()>& reached, Millis step = 20) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);

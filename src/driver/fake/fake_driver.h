@@ -47,8 +47,12 @@ struct FakeOptions {
   std::function<Script(const Prompt&)> script;
   std::function<Misbehaviour(const TurnRequest&)> misbehave;  // Absent: it behaves.
   Millis stop_ms = 0;                                         // From stop() to ended(). 0: inside stop().
-  Capabilities capabilities{
-      .message_while_running = true, .resume = true, .reattach = true, .keeps_message = true, .permissions = true};
+  Capabilities capabilities{.message_while_running = true,
+                            .resume = true,
+                            .fork = true,
+                            .reattach = true,
+                            .keeps_message = true,
+                            .permissions = true};
 };
 
 class FakeDriver : public Driver {
