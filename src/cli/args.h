@@ -66,6 +66,20 @@ struct AskArgs {
   std::string permission;
 };
 
+struct ForkArgs {
+  LaunchArgs launch;
+  std::string id;
+  std::string prompt;  // "-": standard input.
+  std::string at;      // The last message to take over; empty: all.
+  std::string agent;   // Empty: the task's own.
+  std::string permission;
+};
+
+struct AttachArgs {
+  std::string id;
+  std::optional<int> tail;  // Lines of what was said before; absent: all.
+};
+
 struct ListArgs {
   std::vector<std::string> status;
   std::string agent, kind, batch, parent, query;
@@ -154,7 +168,7 @@ struct WaitArgs {
   std::optional<Millis> timeout;
 };
 
-enum class BatchAction : uint8_t { show, cancel, retry, clear, results };
+enum class BatchAction : uint8_t { show, cancel, retry, clear, results, remove };
 
 struct BatchArgs {
   std::string id;
@@ -188,9 +202,9 @@ struct OpencodeArgs {
 struct DoctorArgs {};
 struct VersionArgs {};
 
-using VerbArgs =
-    std::variant<RunArgs, AskArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs, ArtifactsArgs, SendArgs, ResumeArgs,
-                 AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs, ToolArgs, ToolsArgs,
-                 McpArgs, OpenArgs, OpencodeArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
+using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs,
+                              ArtifactsArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs,
+                              WaitArgs, BatchArgs, AgentsArgs, ToolArgs, ToolsArgs, McpArgs, OpenArgs, OpencodeArgs,
+                              DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

@@ -59,7 +59,8 @@ int print_results(Context& context, const std::string& id) {
 // What the server counts: {"cancelled":3}, {"retried":1}, {"removed":4,"left":0}.
 int act(Context& context, const std::string& id, std::string_view action) {
   const Screen& screen = context.screen;
-  Result<std::string> reply = context.client.post(batch_path(id, fmt::format("/{}", action)));
+  Result<std::string> reply = action == "delete" ? context.client.call("DELETE", batch_path(id))
+                                                 : context.client.post(batch_path(id, fmt::format("/{}", action)));
   if (!reply) return screen.fail(reply.error());
   if (screen.json()) {
     screen.out_line(*reply);
@@ -89,6 +90,8 @@ int batch(Context& context, const BatchArgs& args) {
       return act(context, *id, "retry");
     case BatchAction::clear:
       return act(context, *id, "clear");
+    case BatchAction::remove:
+      return act(context, *id, "delete");
   }
   return code(Exit::usage);
 }

@@ -19,6 +19,8 @@ struct Dispatch {
 
   int operator()(const RunArgs& args) { return run(context, args); }
   int operator()(const AskArgs& args) { return ask(context, args); }
+  int operator()(const ForkArgs& args) { return fork(context, args); }
+  int operator()(const AttachArgs& args) { return attach(context, args); }
   int operator()(const ListArgs& args) { return list(context, args); }
   int operator()(const ShowArgs& args) { return show(context, args); }
   int operator()(const OutputArgs& args) { return output(context, args); }

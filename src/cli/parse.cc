@@ -234,6 +234,31 @@ Made resume_setup(CLI::App& app, Globals&) {
   return [args] { return *args; };
 }
 
+Made fork_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<ForkArgs>();
+  app.add_option("id", args->id, "The task whose conversation it begins with")->required();
+  words(app, "prompt", args->prompt, "What to do; \"-\" reads it from standard input", true);
+  app.add_option("--at", args->at, "Only up to and with this message (errand logs --json shows ids)")
+      ->type_name("MESSAGE");
+  app.add_option("-a,--agent", args->agent, "Who does it (default: the task's own agent)");
+  app.add_option("--permission", args->permission, "What to do where it asks for permission")
+      ->type_name("ask|allow|deny")
+      ->check(CLI::IsMember({"ask", "allow", "deny"}));
+  launch(app, args->launch);
+  app.remove_option(app.get_option("--parent"));
+  stay(app, args->launch.stay, "Wait until it is at rest, then print its answer");
+  return [args] { return *args; };
+}
+
+Made attach_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<AttachArgs>();
+  app.add_option("id", args->id, "The task")->required();
+  app.add_option("--tail", args->tail, "Show only the last lines of what was said before")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1'000'000));
+  return [args] { return *args; };
+}
+
 Made answer_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<AnswerArgs>();
   app.add_option("id", args->id, "The task that asks; without it the open questions are listed");
@@ -293,10 +318,11 @@ Made batch_setup(CLI::App& app, Globals&) {
                           : word == "retry"   ? BatchAction::retry
                           : word == "clear"   ? BatchAction::clear
                           : word == "results" ? BatchAction::results
+                          : word == "delete"  ? BatchAction::remove
                                               : BatchAction::show;
          },
-         "cancel, retry (the failed), clear (the ended) or results; without one it is shown")
-      ->check(CLI::IsMember({"show", "cancel", "retry", "clear", "results"}))
+         "cancel, retry (the failed), clear (the ended), delete (all of it) or results; without one it is shown")
+      ->check(CLI::IsMember({"show", "cancel", "retry", "clear", "delete", "results"}))
       ->type_name("");
   return [args] { return *args; };
 }
@@ -393,6 +419,9 @@ constexpr Verb verbs[] = {
     {"send", talk, "Send a message to a task", "errand send 01jcq5x7k2 \"Look at the tests first\"", send_setup},
     {"resume", talk, "Go on with a completed task", "errand resume 01jcq5x7k2 \"Now write the fix\" --wait",
      resume_setup},
+    {"attach", talk, "Talk with a task, live", "errand attach 01jcq5x7k2", attach_setup},
+    {"fork", talk, "Start a task with the conversation of another",
+     "errand fork 01jcq5x7k2 \"Try it without the cache\"", fork_setup},
     {"answer", talk, "Answer what a task asks", "errand answer 01jcq5x7k2 allow", answer_setup},
     {"cancel", control, "Stop tasks and all their processes", "errand cancel 01jcq5x7k2", cancel_setup},
     {"retry", control, "Start a failed or cancelled task again", "errand retry 01jcq5x7k2 --follow", retry_setup},

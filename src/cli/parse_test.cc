@@ -150,13 +150,27 @@ TEST(Parse, HelpIsForEverybody) {
     EXPECT_EQ(stop.text.find("supervisor"), std::string::npos) << "people need not know it";
   }
   for (const char* verb :
-       {"run",    "ask",   "list",  "show", "output", "logs",   "artifacts", "send",  "resume", "answer",
-        "cancel", "retry", "clear", "wait", "batch",  "agents", "open",      "serve", "doctor", "version"}) {
+       {"run",  "ask",    "list",  "show",  "output", "logs",  "artifacts", "send", "resume", "answer", "attach",
+        "fork", "cancel", "retry", "clear", "wait",   "batch", "agents",    "open", "serve",  "doctor", "version"}) {
     Stop by_flag = stop_of({verb, "--help"});
     EXPECT_EQ(by_flag.exit, Exit::ok) << verb;
     EXPECT_NE(by_flag.text.find("Example:"), std::string::npos) << verb;
     EXPECT_EQ(stop_of({"help", verb}).text, by_flag.text) << verb;
   }
+}
+
+TEST(Parse, ForkAndAttach) {
+  const ForkArgs fork =
+      args_of<ForkArgs>({"fork", "01jc", "try", "again", "--at", "msg_1", "--agent", "demo", "--wait"});
+  EXPECT_EQ(fork.id, "01jc");
+  EXPECT_EQ(fork.prompt, "try again");
+  EXPECT_EQ(fork.at, "msg_1");
+  EXPECT_EQ(fork.agent, "demo");
+  EXPECT_EQ(fork.launch.stay, Stay::wait);
+  EXPECT_EQ(stop_of({"fork", "01jc"}).exit, Exit::usage);
+  EXPECT_EQ(stop_of({"fork", "01jc", "x", "--parent", "ses_1"}).exit, Exit::usage)
+      << "its parent is the task's session";
+  EXPECT_EQ(args_of<AttachArgs>({"attach", "01jc", "--tail", "5"}).tail, 5);
 }
 
 TEST(Parse, VersionByFlag) { args_of<VersionArgs>({"--version"}); }

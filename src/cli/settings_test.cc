@@ -54,6 +54,19 @@ TEST_F(SettingsTest, RefusesUnknownNamesAndWrongTypesByName) {
   EXPECT_NE(refusal({{"ERRAND_RETENTION_S", "1h"}}).find("ERRAND_RETENTION_S"), std::string::npos);
 }
 
+TEST_F(SettingsTest, ForksHaveLimits) {
+  EXPECT_EQ(read_settings(args_, {})->fork_tool_result_chars, 1'500);
+  EXPECT_EQ(read_settings(args_, {})->fork_tokens, 100'000);
+  file("[fork]\ntokens = 50000\nprofile = \"tiered\"\n");
+  EXPECT_EQ(read_settings(args_, {})->fork_tokens, 50'000);
+  EXPECT_EQ(read_settings(args_, {})->fork_profile, "tiered");
+  EXPECT_EQ(read_settings(args_, {{"ERRAND_FORK_TOOL_RESULT_CHARS", "700"}})->fork_tool_result_chars, 700);
+  file("[fork]\nprofile = \"clever\"\n");
+  EXPECT_NE(refusal().find("fork.profile"), std::string::npos) << refusal();
+  file("[fork]\ntokens = 1\n");
+  EXPECT_NE(refusal().find("fork.tokens must be"), std::string::npos) << refusal();
+}
+
 TEST_F(SettingsTest, AGroupIsATable) {
   EXPECT_EQ(read_settings(args_, {})->tools_family, "background");
   file("[tools]\nfamily = \"superagents\"\n");

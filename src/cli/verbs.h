@@ -8,6 +8,8 @@ namespace errand::cli {
 
 int run(Context& context, const RunArgs& args);
 int ask(Context& context, const AskArgs& args);
+int fork(Context& context, const ForkArgs& args);
+int attach(Context& context, const AttachArgs& args);
 int list(Context& context, const ListArgs& args);
 int show(Context& context, const ShowArgs& args);
 int output(Context& context, const OutputArgs& args);

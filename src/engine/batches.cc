@@ -1,6 +1,10 @@
 // Batches: the tasks that share a batch id (R7).
+#include <utility>
+
 #include <fmt/format.h>
 
+#include "base/json_out.h"
+#include "base/text.h"
 #include "engine/engine_impl.h"
 
 namespace errand {
@@ -11,16 +15,67 @@ constexpr size_t batches_kept = 10'000;
 std::unexpected<Error> no_batch(const BatchId& id) {
   return fail(Code::not_found, fmt::format("There is no batch \"{}\".", id.value));
 }
+
+BatchFailure failure_of(const Task& task) {
+  const TaskError error = task.error.value_or(TaskError{});
+  return {.title = std::string(first_characters(task.title, 80)),
+          .code = error.code,
+          .message = std::string(first_characters(first_line(error.message), 200))};
+}
+
 }  // namespace
+
+Result<StoredBatch> read_batch(Store& store, const BatchId& id) {
+  const Result<BatchCounts> counts = store.batch_counts(id);
+  if (!counts) return std::unexpected(counts.error());
+  StoredBatch batch{.counts = *counts, .failures = {}};
+  if (counts->by_state[std::to_underlying(TaskState::failed)] == 0) return batch;
+  const Result<TaskPage> failed = store.list({.states = {TaskState::failed}, .batch_id = id},
+                                             {.limit = static_cast<int>(batch_failures_max), .sort = Sort::oldest});
+  if (!failed) return std::unexpected(failed.error());
+  for (const Task& task : failed->tasks) batch.failures.emplace(task.id, failure_of(task));
+  return batch;
+}
+
+// It failed, or it works again.
+void EngineImpl::note_failure(const Task& task) {
+  const auto batch = batches_.find(task.launch.batch_id);
+  if (batch == batches_.end()) return;
+  BatchFailures& failures = batch->second.failures;
+  if (task.state != TaskState::failed)
+    failures.erase(task.id);
+  else if (failures.size() < batch_failures_max)
+    failures.insert_or_assign(task.id, failure_of(task));
+}
+
+// All of the batch are at rest: what became of them, and which of them failed.
+Notice EngineImpl::whole_batch_notice(const Task& last, const Batch& batch, Time now) {
+  Notice notice = batch_notice(last, batch.counts, ids_.notice(), now);
+  std::string failures;
+  JsonOut out(failures);
+  out.array();
+  for (const auto& [id, failure] : batch.failures) {
+    notice.text +=
+        fmt::format("\n- Failed: {} \"{}\" ({}): {}", id.value, failure.title, failure.code, failure.message);
+    out.object().field("task_id", id).field("title", failure.title);
+    out.field("code", failure.code).field("message", failure.message).end();
+  }
+  out.end();
+  const int64_t more =
+      batch.counts.by_state[std::to_underlying(TaskState::failed)] - static_cast<int64_t>(batch.failures.size());
+  if (more > 0) notice.text += fmt::format("\n- Failed: {} more", more);
+  notice.data.insert(notice.data.size() - 1, ",\"failures\":" + failures);
+  return notice;
+}
 
 // The counts of a batch with a task at work are in memory; others are read when they are needed.
 void EngineImpl::with_batch(const BatchId& id, std::move_only_function<void(Status)> then) {
   if (batches_.contains(id)) return then({});
-  read([id](Store& store) { return store.batch_counts(id); },
-       [this, id, then = std::move(then)](Result<BatchCounts> counts) mutable {
-         if (!counts) return then(std::unexpected(counts.error()));
+  read([id](Store& store) { return read_batch(store, id); },
+       [this, id, then = std::move(then)](Result<StoredBatch> stored) mutable {
+         if (!stored) return then(std::unexpected(stored.error()));
          // Somebody else may have read it meanwhile, and counted on.
-         batches_.try_emplace(id, Batch{*counts, {}});
+         batches_.try_emplace(id, Batch{stored->counts, {}, std::move(stored->failures)});
          then({});
        });
 }

@@ -119,7 +119,10 @@ void EngineImpl::add_step(Step step, Task& after, Prepared& prepared, Recording&
   const int to = std::to_underlying(step.after.state);
   after = std::move(step.after);
   std::ranges::move(step.events, std::back_inserter(out.events));
-  if (from != to) move_batch(prepared, after.launch.batch_id, from, to);
+  if (from != to) {
+    move_batch(prepared, after.launch.batch_id, from, to);
+    note_failure(after);
+  }
   if (step.asked) add_notice(ask_notice(after, after.asks.back(), ids_.notice(), now), prepared, out);
   if (!step.turn_ended) return;
 
@@ -138,7 +141,7 @@ void EngineImpl::add_step(Step step, Task& after, Prepared& prepared, Recording&
   add_notice(turn_notice(after, ids_.notice(), path, now), prepared, out);
   const auto batch = batches_.find(after.launch.batch_id);
   if (batch != batches_.end() && batch->second.counts.working() == 0)
-    add_notice(batch_notice(after, batch->second.counts, ids_.notice(), now), prepared, out);
+    add_notice(whole_batch_notice(after, batch->second, now), prepared, out);
 }
 
 void EngineImpl::add_notice(Notice notice, Prepared& prepared, Recording& out) {

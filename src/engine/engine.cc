@@ -119,7 +119,7 @@ void EngineImpl::load(const LivePtr& live) {
     Task task;
     Session session;
     std::vector<Message> messages;
-    BatchCounts batch;
+    StoredBatch batch;
   };
   live->loading = true;
   read(
@@ -136,9 +136,9 @@ void EngineImpl::load(const LivePtr& live) {
           loaded.messages.push_back(std::move(*message));
         }
         if (loaded.task.launch.batch_id) {
-          Result<BatchCounts> counts = store.batch_counts(loaded.task.launch.batch_id);
-          if (!counts) return std::unexpected(counts.error());
-          loaded.batch = *counts;
+          Result<StoredBatch> batch = read_batch(store, loaded.task.launch.batch_id);
+          if (!batch) return std::unexpected(batch.error());
+          loaded.batch = std::move(*batch);
         }
         return loaded;
       },
@@ -146,7 +146,9 @@ void EngineImpl::load(const LivePtr& live) {
         live->loading = false;
         if (!loaded) return not_loaded(live, loaded.error());
         assert_task(loaded->task);
-        if (loaded->task.launch.batch_id) batches_.try_emplace(loaded->task.launch.batch_id, Batch{loaded->batch, {}});
+        if (loaded->task.launch.batch_id)
+          batches_.try_emplace(loaded->task.launch.batch_id,
+                               Batch{loaded->batch.counts, {}, std::move(loaded->batch.failures)});
         live->recorder.start(loaded->session.last_message, {});
         for (Message& message : loaded->messages) live->messages.insert_or_assign(message.id, std::move(message));
         live->task = std::make_shared<const Task>(std::move(loaded->task));

@@ -46,6 +46,20 @@ struct Action {
 
 class TurnSink;
 
+// Why a task of a batch failed: for the notice that tells of the whole batch.
+struct BatchFailure {
+  std::string title, code, message;
+};
+using BatchFailures = std::map<TaskId, BatchFailure>;
+inline constexpr size_t batch_failures_max = 20;
+
+// A batch as it is stored. Blocking.
+struct StoredBatch {
+  BatchCounts counts;
+  BatchFailures failures;  // The first ones.
+};
+Result<StoredBatch> read_batch(Store& store, const BatchId& id);
+
 // A task in memory: at work, or with something under way.
 struct Live {
   explicit Live(TaskId task_id);
@@ -252,9 +266,12 @@ class EngineImpl final : public Engine {
   bool clock_was_set();
 
   // --- batches.cc
+  struct Batch;
   using EachDone = std::move_only_function<void(bool ok)>;
   void for_each_of(TaskFilter filter, std::function<void(const TaskId&, EachDone)> act, Reply<int64_t> reply);
   void check_batch_waiters(const BatchId& id);
+  void note_failure(const Task& task);
+  Notice whole_batch_notice(const Task& last, const Batch& batch, Time now);
   void with_batch(const BatchId& id, std::move_only_function<void(Status)> then);
 
   // --- sessions.cc
@@ -337,6 +354,7 @@ class EngineImpl final : public Engine {
   struct Batch {
     BatchCounts counts;  // With the moves under way.
     std::vector<BatchWaiter> waiters;
+    BatchFailures failures;
   };
   std::unordered_map<BatchId, Batch> batches_;
 

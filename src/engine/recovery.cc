@@ -33,7 +33,7 @@ struct EngineImpl::Recovered {
   };
   std::vector<Working> working;
   std::vector<QueuedTask> queued;
-  std::vector<std::pair<BatchId, BatchCounts>> batches;
+  std::vector<std::pair<BatchId, StoredBatch>> batches;
   Time next_expiry;
 };
 
@@ -69,9 +69,9 @@ void EngineImpl::recover(Reply<void> reply) {
         for (const QueuedTask& task : recovered.queued)
           if (task.batch_id) batches.insert(task.batch_id);
         for (const BatchId& id : batches) {
-          Result<BatchCounts> counts = store.batch_counts(id);
-          if (!counts) return std::unexpected(counts.error());
-          recovered.batches.emplace_back(id, *counts);
+          Result<StoredBatch> batch = read_batch(store, id);
+          if (!batch) return std::unexpected(batch.error());
+          recovered.batches.emplace_back(id, std::move(*batch));
         }
         Result<Time> next = store.next_expiry();
         if (!next) return std::unexpected(next.error());
@@ -85,7 +85,8 @@ void EngineImpl::recover(Reply<void> reply) {
 }
 
 void EngineImpl::take_up(Recovered recovered) {
-  for (auto& [id, counts] : recovered.batches) batches_.try_emplace(id, Batch{counts, {}});
+  for (auto& [id, batch] : recovered.batches)
+    batches_.try_emplace(id, Batch{batch.counts, {}, std::move(batch.failures)});
   for (const QueuedTask& task : recovered.queued) slots_.enqueue(task);
   for (Recovered::Working& entry : recovered.working) {
     assert_task(entry.task);

@@ -160,6 +160,26 @@ describe('Verbs', () => {
     assert.equal(shown.json.total, 2);
   });
 
+  test('a batch is waited for (the first, all), its results printed, its failures retried, and it is cleared or deleted', async () => {
+    const batch = (await server.run('echo quick', { batch_id: 'new' })).batch_id;
+    await server.run('sleep 1; echo slow', { batch_id: batch });
+    await server.run('if [ -e again ]; then echo mended; else touch again; exit 3; fi', { batch_id: batch, work_dir: temporary_folder(scope) });
+    const first = await errand(server, ['wait', '--batch', batch, '--any']);
+    assert.ok([0, 1].includes(first.code), first.err);
+    assert.equal((await errand(server, ['wait', '--batch', batch])).code, 1, 'one of them failed');
+    const results = await ok(['batch', batch, 'results']);
+    assert.match(results.out, /quick/);
+    assert.match(results.out, /slow/);
+    assert.equal((await ok(['batch', batch, 'retry', '--json'])).json.retried, 1);
+    await ok(['wait', '--batch', batch]);
+    assert.match((await ok(['batch', batch, 'results'])).out, /mended/);
+    assert.equal((await ok(['batch', batch, 'clear', '--json'])).json.removed, 3);
+    const other = (await server.run('sleep 300', { batch_id: 'new' })).batch_id;
+    await server.run('true', { batch_id: other });
+    assert.equal((await ok(['batch', other, 'delete', '--json'])).json.removed, 2, 'what works is stopped and goes too');
+    await fails(3, ['batch', other]);
+  });
+
   test('clear removes what is at rest', async () => {
     const id = id_of(await ok(['run', '--wait', '--', 'true']));
     const { json } = await ok(['clear', '--json', id]);
@@ -187,7 +207,7 @@ describe('Verbs', () => {
 
   test('Every verb has help; a wrong one is 2 and says what there is', async () => {
     const help = (await ok(['--help'])).out;
-    for (const verb of ['serve', 'run', 'ask', 'list', 'show', 'output', 'logs', 'artifacts', 'send', 'resume', 'answer', 'cancel', 'retry', 'clear', 'wait', 'batch', 'agents', 'open', 'doctor', 'version']) {
+    for (const verb of ['serve', 'run', 'ask', 'list', 'show', 'output', 'logs', 'artifacts', 'send', 'resume', 'attach', 'fork', 'answer', 'cancel', 'retry', 'clear', 'wait', 'batch', 'agents', 'open', 'doctor', 'version']) {
       assert.match(help, new RegExp(`\\b${verb}\\b`));
       assert.match((await ok([verb, '--help'])).out, /usage|options|errand/i);
     }

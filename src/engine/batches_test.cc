@@ -1,0 +1,117 @@
+// Batches (R7): one notice when all are at rest, with the failures listed; waiting for all or the first; retrying.
+#include "engine/engine.h"
+#include "engine/world_test.h"
+
+namespace errand {
+namespace {
+
+struct InBatch {
+  World& world;
+  BatchId batch = BatchId("new");
+
+  Task launch(const std::string& prompt) {
+    const Task task = world.launch(prompt, [&](Launch& launch) {
+      launch.batch_id = batch;
+      launch.parent_session_id = SessionId("ses_parent");
+    });
+    batch = task.launch.batch_id;
+    return task;
+  }
+  std::vector<Notice> notices() {
+    std::vector<Notice> whole;
+    for (const Notice& notice : *world.store->notices(SessionId("ses_parent"), 0, 100))
+      if (notice.kind == NoticeKind::batch_ended) whole.push_back(notice);
+    return whole;
+  }
+  bool at_rest() {
+    const Result<BatchCounts> counts = world.store->batch_counts(batch);
+    return counts && counts->working() == 0;
+  }
+  void finish() {
+    for (int i = 0; i < 1'000 && !at_rest(); ++i) world.advance(100);
+    EXPECT_TRUE(at_rest());
+  }
+};
+
+TEST(Batches, TheNoticeOfAWholeBatchListsItsFailures) {
+  World world;
+  InBatch batch{world};
+  const Task first = batch.launch("fail");
+  batch.launch("long 2");
+  const Task second = batch.launch("fail");
+  batch.finish();
+  ASSERT_EQ(batch.notices().size(), 1u);
+  const Notice notice = batch.notices().front();
+  for (const Task& task : {first, second})
+    EXPECT_NE(notice.text.find("- Failed: " + task.id.value + " \"fail\" (demo_failure): The demonstration failed"),
+              std::string::npos)
+        << notice.text;
+  EXPECT_NE(notice.data.find(R"("failures":[{"task_id":")"), std::string::npos) << notice.data;
+  EXPECT_TRUE(notice.data.ends_with("}]}")) << notice.data;
+}
+
+TEST(Batches, ABatchWithoutFailuresListsNone) {
+  World world;
+  InBatch batch{world};
+  batch.launch("noop");
+  batch.finish();
+  ASSERT_EQ(batch.notices().size(), 1u);
+  EXPECT_EQ(batch.notices().front().text.find("- Failed"), std::string::npos);
+  EXPECT_TRUE(batch.notices().front().data.ends_with("\"failures\":[]}")) << batch.notices().front().data;
+}
+
+TEST(Batches, FailuresFromBeforeARestartAreListedToo) {
+  World world;
+  InBatch batch{world};
+  const Task failed = batch.launch("fail");
+  batch.launch("long 5");
+  while (at_work(world.get(failed.id).state)) world.advance(100);
+  world.crash();
+  batch.finish();
+  ASSERT_EQ(batch.notices().size(), 1u);
+  EXPECT_NE(batch.notices().front().text.find("- Failed: " + failed.id.value), std::string::npos)
+      << batch.notices().front().text;
+}
+
+TEST(Batches, WhatIsBegunAgainIsNoFailureAnyMore) {
+  World world;
+  InBatch batch{world};
+  const Task failed = batch.launch("long 3 fail");
+  batch.finish();
+  ASSERT_EQ(world.get(failed.id).state, TaskState::failed);
+  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->retry(failed.id, {}, std::move(reply)); }));
+  world.advance(500);
+  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->cancel(failed.id, "user", std::move(reply)); }));
+  batch.finish();
+  world.advance(100);
+  ASSERT_EQ(batch.notices().size(), 2u);
+  EXPECT_NE(batch.notices().front().text.find("- Failed"), std::string::npos);
+  EXPECT_EQ(batch.notices().back().text.find("- Failed"), std::string::npos) << batch.notices().back().text;
+}
+
+TEST(Batches, RetryTakesTheFailedOnesAlone) {
+  World world;
+  InBatch batch{world};
+  const Task failed = batch.launch("fail");
+  const Task completed = batch.launch("noop");
+  batch.finish();
+  const Result<int64_t> retried =
+      world.ask<int64_t>([&](auto reply) { world.engine->retry_batch(batch.batch, std::move(reply)); });
+  ASSERT_TRUE(retried);
+  EXPECT_EQ(*retried, 1);
+  EXPECT_EQ(world.get(failed.id).attempt, 2);
+  EXPECT_EQ(world.get(completed.id).attempt, 1);
+}
+
+TEST(Batches, OnlySoManyFailuresAreListedAndTheRestIsCounted) {
+  World world(EngineSettings{.max_concurrent = 100});
+  InBatch batch{world};
+  for (int i = 0; i < 25; ++i) batch.launch("fail");
+  batch.finish();
+  ASSERT_EQ(batch.notices().size(), 1u);
+  const std::string text = batch.notices().front().text;
+  EXPECT_NE(text.find("- Failed: 5 more"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace errand
