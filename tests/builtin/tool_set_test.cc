@@ -304,5 +304,32 @@ TEST_F(ToolSetTest, RunsOfToolsBelongToTheirTask) {
   EXPECT_FALSE(other.end);
 }
 
+// What commands may not have here, an agent's commands may not either.
+TEST_F(ToolSetTest, ALaunchIsRefusedWhereItsSurroundingsCannotBeHad) {
+  settings.command.work_dirs = {home.path()};
+  make();
+  EXPECT_EQ(set->check(task.launch).error().reason, "work_dir");
+  task.launch.work_dir = home.path();
+  EXPECT_TRUE(set->check(task.launch));
+  task.launch.add_dirs = {work.path()};
+  EXPECT_FALSE(set->check(task.launch));
+  task.launch.add_dirs.clear();
+  task.launch.env = {{"A=B", "x"}};
+  EXPECT_FALSE(set->check(task.launch));
+  task.launch.env.clear();
+  task.launch.sandbox = Sandbox::workspace;
+  task.launch.work_dir = "/";
+  EXPECT_FALSE(set->check(task.launch));
+}
+
+TEST_F(ToolSetTest, WhatATaskLeftGoesWithIt) {
+  make();
+  fs::create_directories(bench.folder.path() + "/artifacts/task_07");
+  fs::create_directories(bench.folder.path() + "/artifacts/task_08");
+  set->forget(TaskId("task_07"));
+  EXPECT_TRUE(until([&] { return !fs::exists(bench.folder.path() + "/artifacts/task_07"); }));
+  EXPECT_TRUE(fs::exists(bench.folder.path() + "/artifacts/task_08"));
+}
+
 }  // namespace
 }  // namespace errand::builtin

@@ -39,7 +39,7 @@ class BuiltinDriver final : public Driver {
         return fail(Code::invalid_argument, fmt::format("`add_dirs` takes absolute paths; {} is none.", path));
       if (Status folder = check_folder(path, "add_dirs"); !folder) return folder;
     }
-    return {};
+    return shared_.parts.tools.check(launch);
   }
 
   Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override {

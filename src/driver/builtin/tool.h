@@ -116,6 +116,8 @@ class TurnTools {
 class ToolSet {
  public:
   virtual ~ToolSet() = default;
+  // Can tools work for this launch: its folders, environment and sandbox? Asked before anything is stored.
+  virtual Status check(const Launch& /*launch*/) const { return {}; }
   virtual std::unique_ptr<TurnTools> open(std::shared_ptr<const Task> task, std::shared_ptr<const Agent> agent) = 0;
   // Of Driver: the runs that tools have under the supervisor.
   virtual void known_runs(std::move_only_function<void(std::vector<Driver::KnownRun>)> done) = 0;

@@ -7,12 +7,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/log.h"
 #include "driver/command/command_turn.h"
-#include "driver/command/environment.h"
 #include "driver/command/output.h"
 #include "driver/command/spawn.h"
 #include "driver/command/watch.h"
@@ -38,20 +36,6 @@ Status check_word(std::string_view word) {
   return {};
 }
 
-Status check_work_dir(const std::string& work_dir) {
-  if (work_dir.empty()) return {};
-  if (work_dir.contains('\0') || !work_dir.starts_with('/'))
-    return fail(Code::invalid_argument, "work_dir must be an absolute path.");
-  struct stat info;
-  if (::stat(work_dir.c_str(), &info) != 0)
-    return fail(
-        Code::invalid_argument,
-        fmt::format("The work_dir {} does not exist or cannot be reached; create it or name another.", work_dir));
-  if (!S_ISDIR(info.st_mode))
-    return fail(Code::invalid_argument, fmt::format("The work_dir {} is not a folder; name one.", work_dir));
-  return {};
-}
-
 // R9.2: a command that would ask a person is refused before it starts.
 Status check_nobody_is_asked(const Launch& launch) {
   if (launch.allow_interactive) return {};
@@ -61,36 +45,6 @@ Status check_nobody_is_asked(const Launch& launch) {
                                         : shell::find_interactive(launch.argv, variables);
   if (!asks) return {};
   return fail(Code::invalid_argument, shell::refusal_text(*asks), "interactive");
-}
-
-// Links are resolved: a link in an allowed folder leads nowhere else.
-Status check_allowed(const std::vector<std::string>& allowed, const char* field, const std::string& folder) {
-  if (allowed.empty()) return {};
-  std::error_code error;
-  const fs::path real = fs::canonical(folder, error);
-  for (const std::string& root : allowed) {
-    std::error_code ignored;
-    const fs::path real_root = fs::canonical(root, ignored);
-    const auto [end, rest] = std::ranges::mismatch(real_root, real);
-    if (!error && !ignored && end == real_root.end()) return {};
-  }
-  return fail(
-      Code::forbidden,
-      fmt::format("The {} {} is none that commands may use here; use one in {} (the server's setting work_dirs).",
-                  field, folder, fmt::join(allowed, ", ")),
-      "work_dir");
-}
-
-// A process may be made nicer by anybody, and less so by few.
-Status check_nice(int nice) {
-  const int own = ::getpriority(PRIO_PROCESS, 0);
-  rlimit limit{};
-  ::getrlimit(RLIMIT_NICE, &limit);
-  const int least = std::min(own, 20 - static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 40)));
-  if (nice >= least || nice == 0 || ::geteuid() == 0) return {};
-  return fail(Code::forbidden,
-              fmt::format("limits.nice {} asks for more than this server may give; it can give {} to 19.", nice, least),
-              "nice");
 }
 
 // A run of a command task; its task is empty where it is none: what an agent's tools run is not ours to end.
@@ -146,15 +100,9 @@ Status CommandDriver::check(const Launch& launch) const {
     if (Status good = check_word(launch.command); !good) return good;
   for (const std::string& word : launch.argv)
     if (Status good = check_word(word); !good) return good;
-  if (Status good = check_environment(launch); !good) return good;
   if (Status good = check_nobody_is_asked(launch); !good) return good;
   if (Status good = check_patterns(launch.notify_on); !good) return good;
-  if (Status good = check_work_dir(launch.work_dir); !good) return good;
-  if (Status good = check_allowed(options_.work_dirs, "work_dir", launch.work_dir); !good) return good;
-  for (const std::string& folder : launch.add_dirs)
-    if (Status good = check_allowed(options_.work_dirs, "folder of add_dirs", folder); !good) return good;
-  if (Status good = check_nice(launch.limits.nice); !good) return good;
-  return check_sandbox_of(options_, parts_.supervisor.abilities(), launch);
+  return check_surroundings(options_, parts_.supervisor.abilities(), launch);
 }
 
 Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sink) {

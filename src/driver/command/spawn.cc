@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unistd.h>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "driver/command/environment.h"
@@ -23,6 +25,50 @@ SandboxPlan sandbox_plan(const CommandOptions& options, const process::Abilities
           .artifacts = artifacts,
           .data_dir = options.data_dir,
           .home = server_variable(options, "HOME")};
+}
+
+Status check_work_dir(const std::string& work_dir) {
+  if (work_dir.empty()) return {};
+  if (work_dir.contains('\0') || !work_dir.starts_with('/'))
+    return fail(Code::invalid_argument, "work_dir must be an absolute path.");
+  struct stat info;
+  if (::stat(work_dir.c_str(), &info) != 0)
+    return fail(
+        Code::invalid_argument,
+        fmt::format("The work_dir {} does not exist or cannot be reached; create it or name another.", work_dir));
+  if (!S_ISDIR(info.st_mode))
+    return fail(Code::invalid_argument, fmt::format("The work_dir {} is not a folder; name one.", work_dir));
+  return {};
+}
+
+// Links are resolved: a link in an allowed folder leads nowhere else.
+Status check_allowed(const std::vector<std::string>& allowed, const char* field, const std::string& folder) {
+  if (allowed.empty()) return {};
+  std::error_code error;
+  const fs::path real = fs::canonical(folder, error);
+  for (const std::string& root : allowed) {
+    std::error_code ignored;
+    const fs::path real_root = fs::canonical(root, ignored);
+    const auto [end, rest] = std::ranges::mismatch(real_root, real);
+    if (!error && !ignored && end == real_root.end()) return {};
+  }
+  return fail(
+      Code::forbidden,
+      fmt::format("The {} {} is none that commands may use here; use one in {} (the server's setting work_dirs).",
+                  field, folder, fmt::join(allowed, ", ")),
+      "work_dir");
+}
+
+// A process may be made nicer by anybody, and less so by few.
+Status check_nice(int nice) {
+  const int own = ::getpriority(PRIO_PROCESS, 0);
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NICE, &limit);
+  const int least = std::min(own, 20 - static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 40)));
+  if (nice >= least || nice == 0 || ::geteuid() == 0) return {};
+  return fail(Code::forbidden,
+              fmt::format("limits.nice {} asks for more than this server may give; it can give {} to 19.", nice, least),
+              "nice");
 }
 
 }  // namespace
@@ -46,6 +92,16 @@ Status check_sandbox_of(const CommandOptions& options, const process::Abilities&
             can.known ? can.bwrap_text : "the supervisor is of an older version; it is replaced once nothing runs"),
         "sandbox");
   return check_sandbox(sandbox_plan(options, can, launch, {}));
+}
+
+Status check_surroundings(const CommandOptions& options, const process::Abilities& can, const Launch& launch) {
+  if (Status good = check_environment(launch); !good) return good;
+  if (Status good = check_work_dir(launch.work_dir); !good) return good;
+  if (Status good = check_allowed(options.work_dirs, "work_dir", launch.work_dir); !good) return good;
+  for (const std::string& folder : launch.add_dirs)
+    if (Status good = check_allowed(options.work_dirs, "folder of add_dirs", folder); !good) return good;
+  if (Status good = check_nice(launch.limits.nice); !good) return good;
+  return check_sandbox_of(options, can, launch);
 }
 
 Result<std::string> make_artifact_folder(const CommandOptions& options, const TaskId& task) {

@@ -19,6 +19,10 @@ std::string server_variable(const CommandOptions& options, std::string_view name
 // Can this launch have its sandbox here?
 Status check_sandbox_of(const CommandOptions& options, const process::Abilities& can, const Launch& launch);
 
+// Can what this launch starts have the environment, folders, rank and sandbox that it names? Folders are among those
+// that the server's setting `work_dirs` allows.
+Status check_surroundings(const CommandOptions& options, const process::Abilities& can, const Launch& launch);
+
 // The task's artifact folder, made where there is none.
 Result<std::string> make_artifact_folder(const CommandOptions& options, const TaskId& task);
 

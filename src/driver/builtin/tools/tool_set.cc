@@ -13,6 +13,7 @@
 #include "driver/builtin/tools/file_tools.h"
 #include "driver/builtin/tools/process_tools.h"
 #include "driver/builtin/tools/todo.h"
+#include "driver/command/artifacts.h"
 #include "driver/command/spawn.h"
 #include "driver/run_name.h"
 #include "model/model.h"
@@ -85,6 +86,10 @@ class Set final : public ToolSet {
       tools_.push_back(make_fetch({*parts_.http, parts_.timers, parts_.engine, settings_.fetch.allow_private}));
   }
 
+  Status check(const Launch& launch) const override {
+    return command::check_surroundings(settings_.command, parts_.supervisor.abilities(), launch);
+  }
+
   std::unique_ptr<TurnTools> open(std::shared_ptr<const Task> task, std::shared_ptr<const Agent> agent) override {
     // Asked for late: the toolbox is made behind the drivers.
     if (parts_.agent_tools && agent_tools_.empty()) agent_tools_ = make_agent_tools(*parts_.agent_tools);
@@ -111,6 +116,9 @@ class Set final : public ToolSet {
     readable_->forget(task);
     forget_todo(*todo_, task);
     release([task](const RunName& name, const process::RunStatus&) { return name.task == task; });
+    parts_.background.post([folder = settings_.command.data_dir, limits = settings_.command.artifacts, task] {
+      command::Artifacts(folder, limits).remove(task);
+    });
   }
 
   // The runs of tools that `which` means: ended, and their folders go. `then` is called behind it.
