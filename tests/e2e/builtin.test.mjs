@@ -36,6 +36,8 @@ for (const api of ['anthropic', 'chat', 'responses'])
     assert.match(system_told(model.requests()[0]), new RegExp(`The work dir is ${work}`));
     assert.equal(new Set(model.requests().map(system_told)).size, 1);
     assert.ok(tools_told(model.requests()[0]).includes('ask_user'));
+    // A server that is no provider's own says itself which model it has.
+    if (api === 'chat') assert.equal(model.requests()[0].body.model, 'scripted');
     const events = await server.events(id);
     assert.ok(events.some((e) => e.type === 'message.delta' && e.data.text.includes('The sum')));
     assert.doesNotMatch(JSON.stringify([task, events]) + server.log_tail(1000), /test-key|c2ln/);

@@ -77,14 +77,16 @@ void BuiltinTurn::begin() {
     report(std::move(reports));
     done();
   });
-  shared_.parts.background.post([this, alive = std::weak_ptr<int>(alive_), done, folder = task_->launch.work_dir] {
-    std::string text = read_file(folder, "AGENTS.md");
-    shared_.parts.loop.post([this, alive, done, text = std::move(text)]() mutable {
-      if (alive.expired() || over_) return;
-      instructions_ = std::move(text);
-      done();
-    });
-  });
+  // On the other thread nothing of the turn is touched: it may be gone.
+  shared_.parts.background.post(
+      [this, &loop = shared_.parts.loop, alive = std::weak_ptr<int>(alive_), done, folder = task_->launch.work_dir] {
+        std::string text = read_file(folder, "AGENTS.md");
+        loop.post([this, alive, done, text = std::move(text)]() mutable {
+          if (alive.expired() || over_) return;
+          instructions_ = std::move(text);
+          done();
+        });
+      });
   if (!choice_.model.empty()) return done();
   shared_.finder.find(choice_.endpoint, [this, alive = std::weak_ptr<int>(alive_), done](Result<std::string> model) {
     if (alive.expired() || over_) return;
