@@ -31,7 +31,9 @@ class BuiltinDriver final : public Driver {
   }
 
   Status check(const Launch& launch) const override {
-    if (Result<ModelChoice> choice = shared_.models.choose(launch.model); !choice)
+    // Where there is none at all, its agents say so themselves; one may have an endpoint of its own.
+    if (Result<ModelChoice> choice = shared_.models.choose(launch.model);
+        !choice && shared_.models.unavailable().empty())
       return std::unexpected(choice.error());
     if (Status folder = check_folder(launch.work_dir, "work_dir"); !folder) return folder;
     for (const std::string& path : launch.add_dirs) {

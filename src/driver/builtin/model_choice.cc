@@ -66,6 +66,7 @@ Result<ModelChoice> from_setup(const ModelSetup& setup, const StringMap& environ
 
 Result<ModelDirectory> ModelDirectory::make(std::vector<ModelSetup> setups, StringMap environment) {
   ModelDirectory out;
+  out.environment_ = environment;
   for (const auto& [name, prefix] : {std::pair{"anthropic", "ANTHROPIC_"}, std::pair{"openai", "OPENAI_"}})
     if (std::optional<model::Endpoint> endpoint = endpoint_of(environment, prefix)) {
       ModelChoice choice{.endpoint = std::move(*endpoint)};
@@ -136,12 +137,25 @@ Result<ModelChoice> ModelDirectory::choose(std::string_view wanted) const {
 }
 
 Result<ModelChoice> ModelDirectory::choose(const Launch& launch, const Agent& agent) const {
-  Result<ModelChoice> choice = choose(launch.model.empty() ? agent.model : launch.model);
+  const auto option = [&](const char* name) { return value_of(agent.options, name); };
+  const std::string& wanted = launch.model.empty() ? agent.model : launch.model;
+  Result<ModelChoice> choice = fail(Code::internal, "");
+  if (option("base_url").empty() && option("api").empty()) {
+    choice = choose(wanted);
+  } else {
+    choice = from_setup({.name = agent.id,
+                         .api = option("api"),
+                         .base_url = option("base_url"),
+                         .key_env = option("key_env"),
+                         .model = wanted},
+                        environment_);
+    if (!choice) choice.error().message = "The agent's options: " + choice.error().message;
+  }
   if (!choice) return choice;
   for (const auto& [name, value] : agent.options) {
     if (name == "effort") {
       choice->effort = value;
-    } else {
+    } else if (name != "base_url" && name != "api" && name != "key_env") {
       choice->options[name] = value;
     }
   }

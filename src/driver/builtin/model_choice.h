@@ -45,7 +45,8 @@ class ModelDirectory {
   // What `wanted` means: the name of a setup ("local"), one with a model ("local/qwen3"), or a model of the default
   // one. Empty: the default.
   Result<ModelChoice> choose(std::string_view wanted) const;
-  // Of a task: the launch's model, else the agent's, with the agent's own options over it.
+  // Of a task: the launch's model, else the agent's, with the agent's own options over it: effort, limits and prices;
+  // and base_url, api and key_env, with which it has an endpoint of its own.
   Result<ModelChoice> choose(const Launch& launch, const Agent& agent) const;
   // The choice with its model named, limits and prices looked up.
   static Result<ModelChoice> named(ModelChoice choice, std::string model);
@@ -56,6 +57,7 @@ class ModelDirectory {
 
   std::map<std::string, ModelChoice, std::less<>> setups_;  // By name; "" is the default.
   std::map<std::string, std::string, std::less<>> broken_;  // Why a setup cannot be used.
+  StringMap environment_;
 };
 
 }  // namespace errand::builtin

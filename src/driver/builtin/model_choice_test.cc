@@ -97,5 +97,21 @@ TEST(ModelChoice, TheLaunchGoesOverTheAgentAndItsOptionsOverTheSetting) {
   EXPECT_EQ(models.choose(launch, {})->effort, "low");
 }
 
+TEST(ModelChoice, AnAgentMayHaveAnEndpointOfItsOwn) {
+  const ModelDirectory models = directory({}, {{"TEAM_KEY", "k9"}});
+  Agent agent;
+  agent.id = "agent_x";
+  agent.model = "m";
+  agent.options = {{"base_url", "http://127.0.0.1:9/v1"}, {"api", "openai_responses"}, {"key_env", "TEAM_KEY"}};
+  const Result<ModelChoice> choice = models.choose({}, agent);
+  ASSERT_TRUE(choice) << choice.error().message;
+  EXPECT_EQ(choice->endpoint.base_url, "http://127.0.0.1:9/v1");
+  EXPECT_EQ(choice->endpoint.api, model::Api::openai_responses);
+  EXPECT_EQ(choice->endpoint.key, "k9");
+  EXPECT_EQ(choice->model, "m");
+  agent.options["api"] = "gopher";
+  EXPECT_NE(models.choose({}, agent).error().message.find("api"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace errand::builtin
