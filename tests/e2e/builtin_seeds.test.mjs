@@ -211,3 +211,53 @@ test('Validate mutually exclusive modes: fork with resume is refused at once, an
   assert.equal(tasks.length, 1);
   assert.equal((await server.task(id)).resume_count, 0);
 });
+
+describe('Fork Context Inheritance', () => {
+  test('Launch forked background task: inherited history, a preamble, is_forked, an id at once', async (t) => {
+    const { server, model, child, puppet } = await parent(t);
+    await child({ prompt: 'say yes', description: 'before the fork' });
+    model.rule('go on from here', [{ text: 'I know it all.' }]);
+    const id = task_in(await child({ prompt: 'go on from here', fork: true }));
+    const task = await server.at_rest(id);
+    assert.equal(task.result, 'I know it all.', JSON.stringify(task.error));
+    assert.equal(task.is_forked, true);
+    const asked = model.requests().findLast((record) => JSON.stringify(record.body.messages).includes('go on from here') && record.step.text === 'I know it all.');
+    const said = JSON.stringify(asked.body.messages);
+    assert.match(said, /do as I say.*before the fork.*go on from here/);
+    // Preamble content: context may be cut; read again what is needed whole.
+    assert.match(said, /may be cut.*read the file/);
+    // The call that launched it is settled in the copy, not left dangling: the strict server took the request.
+    assert.equal(asked.status, undefined);
+    const preamble = (await puppet.own.messages(id)).filter((m) => m.role === 'system');
+    assert.equal(preamble.length, 1);
+  });
+
+  test('Fork with context truncation: long tool results are cut to 1500 characters with their length, the calls stay whole', async (t) => {
+    const { server, model, child, puppet } = await parent(t);
+    puppet.own.write('long.txt', 'Zeile für Zeile.\n'.repeat(1000));
+    const whole = await puppet.call('read', { path: 'long.txt' });
+    assert.ok(whole.length > 10_000);
+    model.rule('go on from here', [{ text: 'Cut.' }]);
+    const id = task_in(await child({ prompt: 'go on from here', fork: true }));
+    await server.at_rest(id);
+    const asked = model.requests().findLast((record) => record.step.text === 'Cut.');
+    const blocks = asked.body.messages.flatMap((m) => m.content);
+    const called = blocks.find((b) => b.type === 'tool_use' && b.name === 'read');
+    assert.deepEqual(called.input, { path: 'long.txt' });
+    const result = blocks.find((b) => b.type === 'tool_result' && b.tool_use_id === called.id);
+    const text = JSON.stringify(result.content);
+    assert.ok(text.length < 2_500, `${text.length}`);
+    assert.match(text, /characters|16,|17,|1[0-9]{4}/);
+  });
+
+  test('Fork indicator in task list, with the resumed one beside it', async (t) => {
+    const { server, model, child, puppet } = await parent(t);
+    model.rule('go on from here', [{ text: 'Forked.' }]);
+    const id = task_in(await child({ prompt: 'go on from here', fork: true }));
+    await server.at_rest(id);
+    assert.match(await puppet.call('background_list', {}), new RegExp(`${id} \\(forked\\)`));
+    await puppet.call('background_task', { resume: id, prompt: 'say more', description: 'x', agent: 'builtin' });
+    await server.when(id, (seen) => seen.resume_count === 1 && seen.status === 'completed');
+    assert.match(await puppet.call('background_list', {}), new RegExp(`${id} \\(resumed\\) \\(forked\\)`));
+  });
+});
