@@ -84,7 +84,7 @@ describe('the Chat page', async () => {
     await page.getByRole('combobox', { name: 'When the agent gets it' }).selectOption('queue');
     await send(page, 'then the docs');
     const message = page.locator('[data-role=user]').filter({ hasText: 'then the docs' });
-    await message.getByText('Not read yet').waitFor();
+    await message.getByText('Not read yet · after this turn').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     await status(page, 'cancelled');
@@ -167,6 +167,68 @@ describe('the Chat page', async () => {
     const [file] = await Promise.all([page.waitForEvent('download'), note.getByRole('button', { name: /^Download/ }).click()]);
     assert.equal(fs.readFileSync(await file.path(), 'utf8'), 'saved\n');
     await check_accessible(page, 'the artifacts');
+  });
+
+  test('starts a task with the options that were set, and one for each line', async (t) => {
+    const server = await Server.start(t, { args: ['--max-concurrent', '8'] });
+    const person = await browser.person(t, server);
+    const page = await person.login('/chat?agentId=demo');
+    await page.getByRole('button', { name: 'Options' }).click();
+    const options = page.getByTestId('launch-options');
+    await options.getByLabel('Folder to work in').fill(server.folder);
+    await options.getByLabel('Cost limit (USD)').fill('2.5');
+    await options.getByLabel('Permissions').selectOption('deny');
+    await check_accessible(page, 'the options of a new task');
+    const [launched] = await Promise.all([page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/api/tasks')), send(page, 'text')]);
+    assert.deepEqual(launched.postDataJSON(), { agent_id: 'demo', message: 'text', work_dir: server.folder, permission: 'deny', budget: { cost_usd: 2.5 } });
+    await until(() => task_id(page), { what: 'it is a task' });
+    assert.equal((await server.task(task_id(page))).work_dir, server.folder);
+
+    await page.goto(`${server.url}/chat?agentId=command`);
+    await page.getByRole('button', { name: 'Options' }).click();
+    await page.getByLabel('One task a line, as a batch').check();
+    await page.locator('form textarea').fill('echo one\necho two\n\n  echo three && exit 3');
+    await page.keyboard.press('Enter');
+    await until(() => new URL(page.url()).searchParams.get('batch'), { what: 'the batch is shown' });
+    await page.getByText('3 of 3 ended').waitFor();
+    const { tasks } = await server.get(`/api/tasks?batch_id=${new URL(page.url()).searchParams.get('batch')}&sort=oldest`);
+    assert.deepEqual(tasks.map((task) => task.exit_code), [0, 0, 3]);
+  });
+
+  test('leads to any message, however far back it is, and from any message to a fork', async (t) => {
+    const server = await Server.start(t);
+    const person = await browser.person(t, server);
+    person.allowed = /422|400/; // An agent that cannot fork is refused.
+    const task = await server.ask('noop', { title: 'a long talk' });
+    await server.at_rest(task.id);
+    for (let i = 1; i <= 120; i++) {
+      await server.expect(202, 'POST', `/api/tasks/${task.id}/message`, { message: `noop number ${i}` });
+      await server.at_rest(task.id);
+    }
+    const { messages } = await server.get(`/api/tasks/${task.id}/messages?limit=10`);
+    const wanted = messages.find((message) => message.role === 'user' && message.parts[0].text === 'noop number 2');
+    const page = await person.login(`/chat?taskId=${task.id}`);
+    await page.getByText('noop number 120', { exact: true }).waitFor();
+    assert.equal(await page.getByText('noop number 2', { exact: true }).count(), 0, 'it is not on the screen yet');
+    await page.evaluate((hash) => (location.hash = hash), wanted.id);
+    const found = page.locator(`[data-message="${wanted.id}"]`);
+    await found.waitFor();
+    await until(async () => {
+      const [box, list] = [await found.boundingBox(), await transcript(page).boundingBox()];
+      return box && box.y >= list.y - 4 && box.y + box.height <= list.y + list.height;
+    }, { what: 'it is in view' });
+    // Its link is its address.
+    await person.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await found.hover();
+    await found.getByRole('button', { name: 'Copy a link to this message' }).click();
+    await until(async () => (await page.evaluate(() => navigator.clipboard.readText())) === `${server.url}/chat?taskId=${task.id}#${wanted.id}`, { what: 'the link is copied' });
+    await found.getByRole('link', { name: 'Fork: a new task from here' }).click();
+    await page.getByTestId('fork-of').getByText('noop number 2', { exact: true }).waitFor();
+    await check_accessible(page, 'a fork');
+    const [launched] = await Promise.all([page.waitForResponse((reply) => reply.request().method() === 'POST' && reply.url().endsWith('/api/tasks')), send(page, 'text from here')]);
+    assert.deepEqual(launched.request().postDataJSON(), { agent_id: 'demo', message: 'text from here', fork: true, parent_session_id: task.session_id, parent_message_id: wanted.id });
+    if (launched.status() === 201) assert.equal((await launched.json()).is_forked, true);
+    else await page.getByText((await launched.json()).detail).waitFor();
   });
 
   test('shows what an agent wrote as text, never as a page', async (t) => {

@@ -150,7 +150,8 @@ describe('the Tasks page', async () => {
     const second = await server.run('sleep 600', { batch_id: first.batch_id, title: 'two' });
     const alone = await server.ask('noop', { title: 'alone' });
     await has_status(page, first, 'failed');
-    await row(page, second).getByRole('link', { name: /^Batch/ }).click();
+    // The row says how far its batch is, and leads to it.
+    await row(page, second).getByRole('link', { name: 'Its batch: 1 of 2 ended' }).click();
     await page.getByText('1 of 2 ended').waitFor();
     await until(async () => (await row(page, alone).count()) === 0, { what: 'only the batch is shown' });
     await page.getByRole('button', { name: 'Cancel the batch' }).click();
@@ -160,6 +161,35 @@ describe('the Tasks page', async () => {
     await page.getByRole('button', { name: 'Clear the ended' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Clear the ended' }).click();
     await page.getByText('No task matches this filter.').waitFor();
+  });
+
+  test('shows subtasks below their parent, and nowhere else then', async (t) => {
+    const server = await Server.start(t, { args: ['--max-concurrent', '8'] });
+    const page = await (await browser.person(t, server)).login();
+    const parent = await server.ask('long 600', { title: 'the parent' });
+    const child = await server.ask('long 600', { title: 'the child', parent_session_id: parent.session_id });
+    const deep = await server.run('sleep 600', { title: 'the grandchild', parent_session_id: child.session_id });
+    const after = await server.ask('noop', { title: 'another' });
+    const shown = () => page.locator('[data-task]').evaluateAll((all) => all.map((each) => `${each.dataset.depth} ${each.querySelector('a').textContent}`));
+    const shows = (wanted) => until(async () => JSON.stringify(await shown()) === JSON.stringify(wanted), { what: wanted.join(', ') }).catch(async (error) => assert.fail(`${error.message}: ${await shown()}`));
+    await has_status(page, after, 'completed');
+    await shows(['0 another', '0 the grandchild', '0 the child', '0 the parent']);
+    await row(page, parent).getByRole('button', { name: 'Show its subtasks: the parent' }).click();
+    await shows(['0 another', '0 the grandchild', '0 the parent', '1 the child']);
+    await row(page, child).getByRole('button', { name: 'Show its subtasks: the child' }).click();
+    await shows(['0 another', '0 the parent', '1 the child', '2 the grandchild']);
+    await check_accessible(page, 'the tree');
+    // They are live there, and can be acted on.
+    await server.cancel(deep.id);
+    await has_status(page, deep, 'cancelled');
+    const late = await server.run('true', { title: 'a late one', parent_session_id: parent.session_id });
+    await shows(['0 another', '0 the parent', '1 the child', '2 the grandchild', '1 a late one']);
+    await has_status(page, late, 'completed');
+    // By the keyboard: down to the parent, and left closes it.
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('ArrowLeft');
+    await shows(['0 a late one', '0 another', '0 the child', '1 the grandchild', '0 the parent']);
   });
 
   test('is in Chinese and in the dark for those who want it, and remembers', async (t) => {

@@ -19,7 +19,7 @@ export const shots = process.env.ERRAND_PAGE_SHOTS; // A folder for screenshots.
 
 // A browser shares the machine with all its processes, and with whatever else runs: its waits are long, and end as soon as
 // what they wait for is there.
-const patience_ms = 45_000;
+const patience_ms = Number(process.env.ERRAND_PAGE_PATIENCE_MS ?? 45_000);
 export const until = (condition, options) => until_within(condition, { within: patience_ms, ...options });
 
 export class Browser {

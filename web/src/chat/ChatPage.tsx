@@ -6,6 +6,7 @@ import { api, ApiError, call } from '../api/client';
 import { atWork, isBusy, needsInput, type Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import '../i18n/more';
+import { usePhone } from '../lib/hooks';
 import { queryClient, useTask } from '../queries';
 import { chatTabs, type ChatTab } from '../search';
 import { act, can, showError } from '../tasks/actions';
@@ -68,6 +69,7 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
   const navigate = useNavigate();
   const [question, setQuestion] = useState<Confirmation | null>(null);
   const command = task.kind === 'command';
+  const phone = usePhone();
   const tabs = chatTabs.filter((each) => (command ? each !== 'chat' : each !== 'log'));
   const shown = tab && tabs.includes(tab) ? tab : tabs[0]!;
 
@@ -119,18 +121,18 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
           >
             {task.title}
           </h1>
-          <StatusBadge task={task} />
+          {!phone && <StatusBadge task={task} />}
           <span className="ml-auto flex shrink-0 items-center gap-1">
             {can.retry(task) && (
               <button type="button" className="btn" onClick={() => void act('retry', task.id)}>
                 <RotateCcw size={14} aria-hidden />
-                {t('tasks.actions.retry')}
+                <span className="max-md:sr-only">{t('tasks.actions.retry')}</span>
               </button>
             )}
             {can.cancel(task) && (
               <button type="button" className="btn" onClick={cancel}>
-                <Square size={13} aria-hidden />
-                {t('tasks.actions.cancel')}
+                <Square size={11} fill="currentColor" aria-hidden />
+                <span className="max-md:sr-only">{t('tasks.actions.cancel')}</span>
               </button>
             )}
             <button
@@ -144,7 +146,7 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
             </button>
           </span>
         </div>
-        <div className="mt-2 flex items-end gap-4 overflow-x-auto">
+        <div className="mt-2 flex items-end gap-4 overflow-x-auto max-md:-mx-4 max-md:px-4">
           <div className="flex gap-1" role="tablist" aria-label={t('chat.tabs')}>
             {tabs.map((each) => (
               <button
@@ -167,6 +169,11 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
               </button>
             ))}
           </div>
+          {phone && (
+            <span className="mb-2 ml-auto shrink-0">
+              <StatusBadge task={task} />
+            </span>
+          )}
           <span className="mb-2.5 ml-auto flex shrink-0 items-center gap-3 text-xs text-muted max-md:hidden">
             <span>
               {task.agent}
@@ -311,7 +318,7 @@ function Chat({ task }: { task: Task }) {
               <select
                 value={mode}
                 onChange={(event) => setMode(event.target.value as Mode)}
-                className="h-8 rounded-lg border border-line-strong bg-raised px-2 text-muted"
+                className="field h-8 w-auto text-xs text-muted"
               >
                 {modes.map((each) => (
                   <option key={each} value={each}>

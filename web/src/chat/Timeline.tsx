@@ -14,6 +14,7 @@ const tones: Record<Span['kind'], string> = {
   turn: 'bg-blue',
   tool: 'bg-accent',
   ask: 'bg-violet',
+  wait: 'bg-amber',
   stopping: 'bg-grey',
 };
 
@@ -66,7 +67,9 @@ export default function Timeline({ task }: { task: Task }) {
               ? t('chat.turn', { n: span.label })
               : span.kind === 'tool'
                 ? span.label
-                : t(`timeline.${span.kind}`);
+                : span.kind === 'wait'
+                  ? t(`timeline.${span.label}`)
+                  : t(`timeline.${span.kind}`);
           return (
             <li
               key={i}
@@ -74,9 +77,10 @@ export default function Timeline({ task }: { task: Task }) {
             >
               <span
                 className={`truncate ${span.depth ? 'pl-6 font-mono text-[12.5px] text-muted' : 'font-medium'}`}
-                title={span.kind === 'ask' ? span.label : label}
+                title={span.kind === 'ask' ? span.label : [label, span.detail].filter(Boolean).join(' ')}
               >
                 {label}
+                {span.detail && <span className="ml-2 opacity-80">{span.detail}</span>}
               </span>
               <span className="relative h-4 rounded bg-panel">
                 <span

@@ -1,9 +1,11 @@
 // The spans of a task's life, from its events: waiting in line, turns, tool calls, questions. Pure.
 import type { TaskEvent } from '../api/types';
+import { toolView } from './tools';
 
 export interface Span {
-  kind: 'queue' | 'turn' | 'tool' | 'ask' | 'stopping';
+  kind: 'queue' | 'turn' | 'tool' | 'ask' | 'wait' | 'stopping';
   label: string;
+  detail?: string;
   from: number;
   to: number | null; // Null: it is not over.
   failed: boolean;
@@ -46,8 +48,26 @@ export function spansOf(events: TaskEvent[]): Span[] {
         turn = event.data.task.turn;
         main = begin({ kind, label: kind === 'turn' ? String(turn) : '', from: at, depth: 0 });
       }
+      // What no person can end: a provider's limit, subtasks.
+      const waits = event.data.task.waiting_for?.kind;
+      const span = open.get('wait');
+      if (waits === 'quota' || waits === 'children') {
+        if (!span) open.set('wait', begin({ kind: 'wait', label: waits, from: at, depth: 1 }));
+      } else if (span) {
+        span.to = at;
+        open.delete('wait');
+      }
     } else if (event.type === 'tool.started') {
-      open.set(event.data.call_id, begin({ kind: 'tool', label: event.data.name, from: at, depth: 1 }));
+      open.set(
+        event.data.call_id,
+        begin({
+          kind: 'tool',
+          label: event.data.name,
+          detail: toolView(event.data.name, event.data.input).summary,
+          from: at,
+          depth: 1,
+        }),
+      );
     } else if (event.type === 'tool.completed') {
       const span = open.get(event.data.call_id);
       if (span) Object.assign(span, { to: Math.max(at, span.from), failed: event.data.is_error });

@@ -211,7 +211,9 @@ export function rowsOf(state: Transcript, split: Splitter, working: boolean): Ro
 function assistantRows(message: Message, rows: Row[], split: Splitter, open: boolean, asks: Ask[]): void {
   let first = true;
   const text = (key: string, value: string, live: boolean) => {
-    const blocks = split(key, value);
+    // A paragraph that has not begun yet is no row.
+    const all = split(key, value);
+    const blocks = all.length > 1 && all.at(-1)?.trim() === '' ? all.slice(0, -1) : all;
     blocks.forEach((block, i) => {
       rows.push({
         kind: 'block',

@@ -44,8 +44,9 @@ export function useMedia(query: string): boolean {
 }
 export const usePhone = (): boolean => useMedia('(max-width: 767px)');
 
-export function useDebounced<T>(value: T, wait: number): T {
-  const [settled, setSettled] = useState(value);
+// `first`: what it is until the first wait is over.
+export function useDebounced<T>(value: T, wait: number, first: T = value): T {
+  const [settled, setSettled] = useState(first);
   useEffect(() => {
     const later = setTimeout(() => setSettled(value), wait);
     return () => clearTimeout(later);

@@ -15,7 +15,7 @@ export function news(task: TaskBrief): 'needsInput' | 'completed' | 'failed' | n
   return task.status === 'completed' || task.status === 'failed' ? task.status : null;
 }
 
-function beep(): void {
+export function beep(): void {
   const audio = new AudioContext();
   const tone = audio.createOscillator();
   const volume = audio.createGain();
@@ -43,27 +43,64 @@ function tell(task: TaskBrief, what: string): void {
   };
 }
 
-// "(2) Task Management · errand": how many run, for those with many tabs.
-function showCount(): void {
-  const running = counts.get()?.running ?? 0;
-  const bare = document.title.replace(/^\(\d+\) /, '');
-  const title = running > 0 ? `(${running}) ${bare}` : bare;
-  if (title !== document.title) document.title = title;
-  showDot(running > 0);
+// All tabs hear the same news. Who has one of them in view needs no other, and of those out of view one is enough.
+type Word = { about: string; from: number; seen: boolean };
+const answerMs = 200;
+const own = Math.random();
+const channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('errand.notify');
+const others = new Map<string, Word[]>();
+
+function tellOnce(task: TaskBrief, what: string, key: string): void {
+  const about = `${task.id} ${key}`;
+  channel?.postMessage({ about, from: own, seen: !document.hidden } satisfies Word);
+  if (!document.hidden) return;
+  unseen++;
+  showCount();
+  // Who wants it is decided now: nothing old is told when it is switched on.
+  if (sound.get() !== 'on' && notifications.get() !== 'on') return;
+  setTimeout(() => {
+    const said = others.get(about) ?? [];
+    others.delete(about);
+    if (!said.some((word) => word.seen || word.from < own)) tell(task, what);
+  }, answerMs);
 }
 
-// A dot on the icon while something runs, for tabs too narrow for a title.
+// What happened while nobody looked here.
+let unseen = 0;
+
+// "● (2) Task Management · errand": there is news, and two run. For those with many tabs.
+export const titleWith = (title: string, running: number, news: boolean): string =>
+  `${news ? '● ' : ''}${running > 0 ? `(${running}) ` : ''}${title.replace(/^(● )?(\(\d+\) )?/, '')}`;
+function showCount(): void {
+  const running = counts.get()?.running ?? 0;
+  const title = titleWith(document.title, running, unseen > 0);
+  if (title !== document.title) document.title = title;
+  showDot(unseen > 0 ? 'news' : running > 0 ? 'running' : 'none');
+}
+
+// A dot on the icon, for tabs too narrow for a title: amber while something runs, red where there is news.
 const mark =
   '<rect width="32" height="32" rx="8" fill="#3d52d5"/><path d="M9 16.5l4.6 4.6L23 11" fill="none" stroke="#fff" stroke-width="3.2" stroke-linecap="round" stroke-linejoin="round"/>';
-const dot = '<circle cx="25" cy="25" r="7" fill="#f59e0b" stroke="#fff" stroke-width="2"/>';
-const withDot = `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${mark}${dot}</svg>`)}`;
-function showDot(on: boolean): void {
+const withDot = (colour: string) =>
+  `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${mark}<circle cx="25" cy="25" r="7" fill="${colour}" stroke="#fff" stroke-width="2"/></svg>`)}`;
+const hrefs = { none: '/favicon.svg', running: withDot('#f59e0b'), news: withDot('#ef4444') };
+function showDot(state: keyof typeof hrefs): void {
   const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]');
-  const href = on ? withDot : '/favicon.svg';
-  if (icon && icon.getAttribute('href') !== href) icon.setAttribute('href', href);
+  if (!icon || icon.dataset.shows === state) return;
+  icon.dataset.shows = state;
+  icon.href = hrefs[state];
 }
 
 export function startNotifications(): void {
+  if (channel)
+    channel.onmessage = ({ data }: MessageEvent<Word>) => {
+      others.set(data.about, [...(others.get(data.about) ?? []), data]);
+      if (others.size > 200) others.delete(others.keys().next().value ?? '');
+    };
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) unseen = 0;
+    showCount();
+  });
   counts.subscribe(showCount);
   new MutationObserver(showCount).observe(document.head.querySelector('title') ?? document.head, {
     childList: true,
@@ -79,7 +116,7 @@ export function startNotifications(): void {
       if (told.get(task.id) === key) continue;
       told.set(task.id, key);
       if (told.size > 1000) told.delete(told.keys().next().value ?? '');
-      if (what && document.hidden) tell(task, what);
+      if (what) tellOnce(task, what, key);
     }
   });
 }

@@ -8,6 +8,7 @@ import { setLanguage, type Language, useTranslation } from '../i18n/i18n';
 import '../i18n/more';
 import { bytes } from '../lib/format';
 import { useStore, type Store } from '../lib/store';
+import { beep } from '../live/notify';
 import { notifications, sendWith, sound, theme } from '../ui/preferences';
 import { ConnectionState } from '../ui/Sidebar';
 import { toast } from '../ui/toast';
@@ -157,7 +158,15 @@ export function SettingsPage() {
             options={onOff}
             onChange={(value) => void notify(value)}
           />
-          <Choice label={t('settings.sound')} source={sound} options={onOff} />
+          <Choice
+            label={t('settings.sound')}
+            source={sound}
+            options={onOff}
+            onChange={(value) => {
+              sound.set(value);
+              if (value === 'on') beep(); // So that one hears what one gets.
+            }}
+          />
         </Section>
         <Section title={t('settings.server')} hint={t('settings.serverHint')}>
           <dl className="grid grid-cols-[1fr_auto] gap-x-6 gap-y-2.5">

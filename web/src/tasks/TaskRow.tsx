@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import {
+  ChevronRight,
   CircleHelp,
   CornerDownRight,
   Layers,
@@ -12,10 +14,11 @@ import {
 } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 
+import { api, call } from '../api/client';
 import type { Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { ago, dateTime, ms, number, taskDuration } from '../lib/format';
-import { useNow } from '../lib/hooks';
+import { useDebounced, useNow } from '../lib/hooks';
 import { StatusBadge, WaitWords } from '../ui/StatusBadge';
 import { can, type Action } from './actions';
 import { summary } from './summary';
@@ -28,6 +31,9 @@ export interface RowProps {
   selected: boolean;
   focused: boolean;
   phone: boolean;
+  depth: number; // Below which parent it stands.
+  fold: 'none' | 'open' | 'closed';
+  onFold: (session: string) => void;
   onSelect: (index: number, range: boolean) => void;
   onAction: (action: Action, task: Task) => void;
 }
@@ -121,14 +127,60 @@ export function SummaryLine({ task }: { task: Task }) {
   );
 }
 
-function Marks({ task }: { task: Task }) {
+// How far its batch is. Asked only of rows that stay on the screen.
+function BatchChip({ id }: { id: string }) {
+  const { t } = useTranslation();
+  const stays = useDebounced(true, 250, false);
+  const batch = useQuery({
+    queryKey: ['batch', id],
+    enabled: stays,
+    queryFn: ({ signal }) => call(api.GET('/api/batches/{id}', { params: { path: { id } }, signal })),
+    retry: false,
+  }).data;
+  const done = batch ? batch.total - batch.at_work : 0;
+  const label = batch ? t('tasks.row.batchDone', { done, total: batch.total }) : t('tasks.row.batch', { id });
+  return (
+    <Link
+      to="/tasks"
+      search={{ batch: id }}
+      className="chip shrink-0 tabular-nums hover:text-text"
+      aria-label={label}
+      title={label}
+      data-batch={id}
+    >
+      <Layers size={11} aria-hidden />
+      {batch ? `${done}/${batch.total}` : '…'}
+    </Link>
+  );
+}
+
+function Fold({ task, fold, onFold }: Pick<RowProps, 'task' | 'fold' | 'onFold'>) {
+  const { t } = useTranslation();
+  if (fold === 'none' || !task.session_id) return null;
+  const session = task.session_id;
+  const label = t(fold === 'open' ? 'tasks.row.hideChildren' : 'tasks.row.showChildren');
+  return (
+    <button
+      type="button"
+      className="-ml-1 grid size-6 shrink-0 place-items-center rounded text-muted hover:bg-grey-soft hover:text-text"
+      aria-expanded={fold === 'open'}
+      aria-label={`${label}: ${task.title}`}
+      title={label}
+      onClick={() => onFold(session)}
+    >
+      <ChevronRight size={15} className={`transition-transform ${fold === 'open' ? 'rotate-90' : ''}`} aria-hidden />
+    </button>
+  );
+}
+
+function Marks({ task, depth }: { task: Task; depth: number }) {
   const { t } = useTranslation();
   return (
     <>
       {task.kind === 'command' && (
         <Terminal size={14} className="shrink-0 text-muted" aria-label={t('tasks.row.command')} />
       )}
-      {task.parent_session_id && (
+      {task.parent_session_id && depth === 0 && (
         <Link
           to="/tasks"
           search={{ parent: task.parent_session_id }}
@@ -139,18 +191,7 @@ function Marks({ task }: { task: Task }) {
           <CornerDownRight size={14} aria-hidden />
         </Link>
       )}
-      {task.batch_id && (
-        <Link
-          to="/tasks"
-          search={{ batch: task.batch_id }}
-          className="chip shrink-0 hover:text-text"
-          aria-label={t('tasks.row.batch', { id: task.batch_id })}
-          title={t('tasks.row.batch', { id: task.batch_id })}
-        >
-          <Layers size={11} aria-hidden />
-          {task.batch_id.slice(-4)}
-        </Link>
-      )}
+      {task.batch_id && <BatchChip id={task.batch_id} />}
       {task.resume_count > 0 && (
         <span className="chip shrink-0">{t('tasks.row.resumed', { count: task.resume_count })}</span>
       )}
@@ -176,7 +217,7 @@ function Actions({ task, onAction }: Pick<RowProps, 'task' | 'onAction'>) {
           {...label('tasks.actions.cancel')}
           onClick={() => onAction('cancel', task)}
         >
-          <Square size={15} aria-hidden />
+          <Square size={11} fill="currentColor" aria-hidden />
         </button>
       )}
       {can.retry(task) && (
@@ -216,7 +257,8 @@ function Select({ task, index, selected, onSelect }: Pick<RowProps, 'task' | 'in
 }
 
 export const TaskRow = memo(function TaskRow(props: RowProps) {
-  const { task, index, selected, focused, phone } = props;
+  const { task, index, selected, focused, phone, depth } = props;
+  const indent = depth > 0 ? { paddingLeft: depth * 22 } : undefined;
   const tone = `border-b border-line ${selected ? 'bg-accent-soft' : focused ? 'bg-hover' : 'hover:bg-panel'} ${focused ? 'shadow-[inset_3px_0_0_var(--accent)]' : ''}`;
   const title = (
     <Link
@@ -234,10 +276,12 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
         role="row"
         aria-rowindex={index + 2}
         data-task={task.id}
+        data-depth={depth}
         className={`flex h-full flex-col justify-center gap-1.5 px-4 ${tone}`}
       >
-        <div role="cell" className="flex min-w-0 items-center gap-2">
+        <div role="cell" className="flex min-w-0 items-center gap-2" style={indent}>
           <Select {...props} />
+          <Fold {...props} />
           {title}
           <span className="ml-auto">
             <StatusBadge task={task} />
@@ -262,15 +306,18 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
       aria-rowindex={index + 2}
       aria-selected={selected}
       data-task={task.id}
+      data-depth={depth}
       className={`${columns} h-full ${tone}`}
     >
       <div role="cell" className="grid place-items-center">
         <Select {...props} />
       </div>
-      <div role="cell" className="min-w-0 pr-4">
+      <div role="cell" className="min-w-0 pr-4" style={indent}>
         <div className="flex min-w-0 items-center gap-2">
+          {depth > 0 && <CornerDownRight size={14} className="shrink-0 text-muted" aria-hidden />}
+          <Fold {...props} />
           {title}
-          <Marks task={task} />
+          <Marks task={task} depth={depth} />
         </div>
         <SummaryLine task={task} />
       </div>

@@ -18,13 +18,16 @@ import { act, type Action } from './actions';
 import { isEmpty, nothing, toggle } from './selection';
 import { columns, SkeletonRow, TaskRow } from './TaskRow';
 import { Toolbar } from './Toolbar';
+import { hasChildren } from './tree';
 import { useTaskList } from './useTaskList';
+import { useTree, type TreeRow } from './useTree';
 
 // What not everybody sees at once comes when it is needed: the first row waits for none of it.
 const BatchHeader = lazy(() => import('./BatchHeader'));
 const BulkBar = lazy(() => import('./BulkBar'));
 const Confirm = lazy(() => import('../ui/Confirm'));
 
+const none: Task[] = [];
 const headings = ['name', 'agent', 'status', 'model', 'started', 'duration', 'actions'] as const;
 
 export function TasksPage() {
@@ -50,8 +53,14 @@ export function TasksPage() {
   const active = useActive();
   const asking = useMemo(() => (active.data?.tasks ?? []).filter(needsInput), [active.data]);
   const onlyAsking = search.status === 'needs-input';
-  const total = onlyAsking ? asking.length : list.total;
-  const rowAt = (index: number): Task | undefined => (onlyAsking ? asking[index] : list.rows(index));
+  const tree = useTree(list, active.data?.tasks ?? none);
+  const total = onlyAsking ? asking.length : tree.total;
+  const treeRow = (index: number): TreeRow | undefined => {
+    if (!onlyAsking) return tree.row(index);
+    const task = asking[index];
+    return task && { task, depth: 0 };
+  };
+  const rowAt = (index: number): Task | undefined => treeRow(index)?.task;
   // For what rows call: it must not be new each time, or every row would be drawn again with every pixel scrolled.
   const latestRow = useLatest(rowAt);
 
@@ -59,20 +68,22 @@ export function TasksPage() {
   const virtual = useVirtualizer({
     count: total,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+    estimateSize: (index) => (!onlyAsking && tree.isHidden(index) ? 0 : rowHeight),
     overscan: 8,
     onChange: (instance) => {
       const items = instance.getVirtualItems();
       const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 40];
-      setRange((old) => (old[0] === first && old[1] === last ? old : [first, last]));
+      const shown: [number, number] = onlyAsking ? [first, last] : [tree.flat(first), tree.flat(last)];
+      setRange((old) => (old[0] === shown[0] && old[1] === shown[1] ? old : shown));
       // Rows move only for those who look at the top.
       const top = (scroller.current?.scrollTop ?? 0) < rowHeight;
       listMayMove.set(top);
     },
   });
-  useEffect(() => virtual.measure(), [rowHeight, virtual]);
+  useEffect(() => virtual.measure(), [rowHeight, virtual, tree.inserts]);
   useEffect(() => {
     setSelection(nothing);
+    tree.close();
     setFocus(-1);
     arrivals.set(0);
     listMayMove.set(true);
@@ -107,8 +118,12 @@ export function TasksPage() {
     [t],
   );
 
+  const latestToggle = useLatest(tree.toggle);
+  const onFold = useCallback((session: string) => latestToggle.current(session), [latestToggle]);
+
   const move = (by: number, extend: boolean) => {
-    const next = Math.max(0, Math.min(total - 1, focus + by));
+    let next = Math.max(0, Math.min(total - 1, focus + by));
+    while (!onlyAsking && tree.isHidden(next) && next + by >= 0 && next + by < total) next += by;
     if (total === 0) return;
     setFocus(next);
     virtual.scrollToIndex(next);
@@ -116,6 +131,12 @@ export function TasksPage() {
       setSelection((old) =>
         toggle({ ...old, anchor: old.anchor ?? Math.max(0, focus) }, next, true, (i) => rowAt(i)?.id),
       );
+  };
+  // As in every tree: right opens, left closes.
+  const fold = (wanted: boolean) => {
+    const task = rowAt(focus);
+    if (task?.session_id && hasChildren(task, tree.parents) && tree.open.has(task.session_id) !== wanted)
+      tree.toggle(task.session_id);
   };
   useKeys({
     '/': () => searchBox.current?.focus(),
@@ -126,6 +147,8 @@ export function TasksPage() {
     'shift+j': () => move(1, true),
     'shift+k': () => move(-1, true),
     x: () => focus >= 0 && onSelect(focus, false),
+    ArrowRight: () => fold(true),
+    ArrowLeft: () => fold(false),
     Enter: () => {
       const task = rowAt(focus);
       if (task) void navigate({ to: '/chat', search: { taskId: task.id } });
@@ -161,12 +184,13 @@ export function TasksPage() {
         {!isEmpty(selection) && (
           <BulkBar
             selection={selection}
-            total={total}
+            total={onlyAsking ? asking.length : list.total}
             query={query}
             search={search}
-            tasks={Array.from({ length: range[1] - range[0] + 1 }, (_, i) => rowAt(range[0] + i)).filter(
-              (task) => task !== undefined,
-            )}
+            tasks={virtual
+              .getVirtualItems()
+              .map((item) => rowAt(item.index))
+              .filter((task) => task !== undefined)}
             onAll={() => setSelection({ ids: new Set(), all: true, anchor: null })}
             onClear={() => setSelection(nothing)}
             onQuestion={setQuestion}
@@ -205,7 +229,9 @@ export function TasksPage() {
             {total > 0 && (
               <div className="relative w-full" style={{ height: virtual.getTotalSize() }} role="presentation">
                 {virtual.getVirtualItems().map((item) => {
-                  const task = rowAt(item.index);
+                  const row = treeRow(item.index);
+                  const task = row?.task;
+                  if (item.size === 0) return null;
                   return (
                     <div
                       key={item.key}
@@ -216,6 +242,15 @@ export function TasksPage() {
                       {task ? (
                         <TaskRow
                           task={task}
+                          depth={row?.depth ?? 0}
+                          fold={
+                            onlyAsking || !task.session_id || !hasChildren(task, tree.parents)
+                              ? 'none'
+                              : tree.open.has(task.session_id)
+                                ? 'open'
+                                : 'closed'
+                          }
+                          onFold={onFold}
                           index={item.index}
                           phone={phone}
                           focused={item.index === focus}

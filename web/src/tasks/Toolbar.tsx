@@ -42,7 +42,7 @@ export function Toolbar({ search, setSearch, counts, asking, searchBox }: Props)
     return () => clearTimeout(later);
     // Only what is typed starts the clock.
   }, [text]);
-  const select = 'field w-auto max-w-40 pr-2 text-muted';
+  const select = 'field w-auto max-w-44 text-muted';
   return (
     <div className="flex flex-col gap-3 px-6 pb-4 max-md:px-4">
       <div className="flex flex-wrap items-center gap-2">

@@ -5,6 +5,7 @@ import { changesOf, patchList } from '../queries';
 import { chatSearch, taskQuery, taskSearch } from '../search';
 import { isEmpty, nothing, toggle } from './selection';
 import { summary } from './summary';
+import { childrenOf, hasChildren, inserted, place, type Insert } from './tree';
 import { pagesFor } from './useTaskList';
 
 const task = (id: string, more: Partial<Task> = {}): Task =>
@@ -102,5 +103,48 @@ describe('summary', () => {
     expect(
       summary(task('a', { kind: 'command', status: 'completed', result: 'a\n\u001b[32mok\u001b[0m\n' })).text,
     ).toBe('ok');
+  });
+});
+
+describe('subtasks in the list', () => {
+  const task = (id: string, session: string | null = null): Task =>
+    ({ id, session_id: session, waiting_for: null, progress: { recent_tools: [] } }) as unknown as Task;
+  const children: Record<string, Task[]> = {
+    a: [task('a1', 'deep'), task('a2')],
+    deep: [task('d1')],
+    loop: [task('l', 'loop')],
+  };
+  const read = (session: string) => children[session];
+  const row = (index: number, inserts: Insert[]) => {
+    const at = place(index, inserts);
+    return at.child ? `${at.child.task.id}:${at.child.depth}` : at.flat;
+  };
+  it('stand behind the row that was opened, and every other row keeps its order', () => {
+    const inserts = [
+      { flat: 1, rows: childrenOf('a', new Set(['a', 'deep']), read) },
+      { flat: 3, rows: childrenOf('deep', new Set(), read) },
+    ];
+    expect(inserted(inserts)).toBe(4);
+    expect(Array.from({ length: 9 }, (_, i) => row(i, inserts))).toEqual([
+      0,
+      1,
+      'a1:1',
+      'd1:2',
+      'a2:1',
+      2,
+      3,
+      'd1:1',
+      4,
+    ]);
+    expect(row(100_000, inserts)).toBe(99_996);
+    expect(row(5, [])).toBe(5);
+  });
+  it('end where a task is its own parent', () => {
+    expect(childrenOf('loop', new Set(['loop']), read).length).toBe(8);
+  });
+  it('are offered where a task has some', () => {
+    expect(hasChildren(task('x', 's'), new Set(['s']))).toBe(true);
+    expect(hasChildren(task('x', 's'), new Set())).toBe(false);
+    expect(hasChildren(task('x'), new Set(['s']))).toBe(false);
   });
 });

@@ -39,5 +39,10 @@ export function useTaskList(query: TaskQuery, first: number, last: number) {
   const byPage = new Map<number, Task[]>([[0, head.data?.tasks ?? []]]);
   wanted.forEach((page, i) => byPage.set(page, pages[i]?.data?.tasks ?? []));
   const rows = (index: number): Task | undefined => byPage.get(Math.floor(index / pageSize))?.[index % pageSize];
-  return { head, total, rows };
+  // What is here, with its place.
+  const loaded = (): [number, Task][] =>
+    [...byPage].flatMap(([page, tasks]) => tasks.map((task, i): [number, Task] => [page * pageSize + i, task]));
+  // Another one whenever anything of it changed.
+  const version = [head, ...pages].map((page, i) => `${wanted[i - 1] ?? 0}@${page.dataUpdatedAt}`).join();
+  return { head, total, rows, loaded, version };
 }

@@ -3,10 +3,12 @@ import { Bug, Compass } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 
 import { useTranslation } from '../i18n/i18n';
+import { usePhone } from '../lib/hooks';
 import { useKeys } from '../lib/keys';
 import { store, useStore } from '../lib/store';
+import { connection } from '../live/live';
 import { Empty } from './Empty';
-import { Sidebar } from './Sidebar';
+import { ConnectionState, Sidebar } from './Sidebar';
 
 const Palette = lazy(() => import('./Palette'));
 const Shortcuts = lazy(() => import('./Shortcuts'));
@@ -35,6 +37,7 @@ export function Shell() {
         {t('common.skip')}
       </a>
       <Sidebar />
+      <PhoneConnection />
       <main id="main" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col bg-bg outline-none">
         <Outlet />
       </main>
@@ -44,6 +47,17 @@ export function Shell() {
       </Suspense>
     </div>
   );
+}
+
+// Where there is no sidebar to say it: only when it is lost.
+function PhoneConnection() {
+  const phone = usePhone();
+  const { state } = useStore(connection);
+  return phone && state === 'broken' ? (
+    <div className="p-2">
+      <ConnectionState />
+    </div>
+  ) : null;
 }
 
 export function NotFound() {
