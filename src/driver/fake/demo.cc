@@ -101,6 +101,22 @@ void add_flood(Script& script, const Prompt&, int64_t count) {
   script.say(fmt::format("\nThat were {} pieces of text.\n", count));
 }
 
+// Markdown of every kind, a thousand words a second: what a page must keep up with.
+void add_stream(Script& script, const Prompt&, int64_t count) {
+  std::string text;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t place = i % 120;
+    if (place == 0) text += "\n\n## ";
+    if (place == 6) text += "\n\n";
+    if (place == 50 || place == 60 || place == 70) text += "\n- ";
+    if (place == 80) text += "\n\n```\n";
+    if (place == 100) text += "\n```\n\n";
+    text += place % 17 == 3 ? "**some** " : "words ";
+  }
+  script.stream(std::move(text), 6, 1);
+  script.say(fmt::format("\n\nThat were {} words.\n", count));
+}
+
 // Unlike text, warnings are not merged: each is an event of its own.
 void add_warnings(Script& script, const Prompt&, int64_t count) {
   for (int64_t i = 1; i <= count; ++i)
@@ -134,6 +150,7 @@ constexpr DemoWord words[] = {
     {"fail", "", 0, 0, "fails, with a code and details", add_fail},
     {"long", "seconds", 30, day_s, "works that long and shows its progress", add_long},
     {"flood", "n", 1'000, 1'000'000, "sends that many pieces of text as fast as it can", add_flood},
+    {"stream", "n", 1'000, 100'000, "streams that many words of Markdown, a thousand a second", add_stream},
     {"warnings", "n", 3, 10'000, "warns that often, as fast as it can", add_warnings},
     {"noop", "", 0, 0, "ends at once with the result `ok`", add_noop},
     {"silent", "seconds", 60, day_s, "shows no sign of life that long", add_silent},

@@ -80,7 +80,7 @@ export default function Timeline({ task }: { task: Task }) {
                 title={span.kind === 'ask' ? span.label : [label, span.detail].filter(Boolean).join(' ')}
               >
                 {label}
-                {span.detail && <span className="ml-2 opacity-80">{span.detail}</span>}
+                {span.detail && <span className="ml-2">{span.detail}</span>}
               </span>
               <span className="relative h-4 rounded bg-panel">
                 <span

@@ -38,7 +38,7 @@ export function Toolbar({ search, setSearch, counts, asking, searchBox }: Props)
   useEffect(() => setText(search.q ?? ''), [search.q]);
   useEffect(() => {
     if (text === (search.q ?? '')) return;
-    const later = setTimeout(() => setSearch({ q: text || undefined }), 120);
+    const later = setTimeout(() => setSearch({ q: text || undefined }), 50);
     return () => clearTimeout(later);
     // Only what is typed starts the clock.
   }, [text]);
