@@ -7,7 +7,7 @@ import { useTranslation } from '../i18n/i18n';
 import { showError } from '../tasks/actions';
 import type { Ask } from './transcript';
 
-type Reply = { decision: 'allow' | 'allow_always' | 'deny' } | { answer: string };
+type Reply = { decision: 'allow' | 'allow_always' | 'deny'; message?: string } | { answer: string };
 
 // A question of the agent, answered where it stands.
 export function AskCard({ taskId, ask, open }: { taskId: string; ask: Ask; open: boolean }) {
@@ -64,10 +64,20 @@ export function AskCard({ taskId, ask, open }: { taskId: string; ask: Ask; open:
             type="button"
             className="btn text-red"
             disabled={sending}
-            onClick={() => void send({ decision: 'deny' })}
+            onClick={() => void send({ decision: 'deny', ...(text.trim() ? { message: text.trim() } : {}) })}
           >
             {t('chat.ask.deny')}
           </button>
+          <input
+            className="field h-8 w-auto min-w-40 flex-1 text-sm"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && text.trim()) void send({ decision: 'deny', message: text.trim() });
+            }}
+            placeholder={t('chat.ask.instead')}
+            aria-label={t('chat.ask.instead')}
+          />
         </div>
       )}
       {open && !permission && (
