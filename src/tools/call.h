@@ -91,6 +91,7 @@ Tool background_output();
 Tool background_list();
 Tool background_message();
 Tool background_cancel();
+Tool background_retry();
 Tool background_clear();
 Tool session_manager();
 Tool look_at();

@@ -15,9 +15,9 @@ namespace {
 constexpr size_t inline_bytes_max = 64 * 1024;
 
 const std::vector<Tool>& all_tools() {
-  static const std::vector<Tool> tools = {background_task(),  background_execute(), background_output(),
-                                          background_list(),  background_message(), background_cancel(),
-                                          background_clear(), session_manager(),    look_at()};
+  static const std::vector<Tool> tools = {
+      background_task(),   background_execute(), background_output(), background_list(), background_message(),
+      background_cancel(), background_retry(),   background_clear(),  session_manager(), look_at()};
   return tools;
 }
 

@@ -48,6 +48,9 @@ test('Each turn has its own: first, resumed, retried; a question has one; a whol
   await server.get(`/api/batches/${batch_id}/results?block=all&timeout_s=20`);
   await until(async () => (await kinds()).filter((kind) => kind.startsWith('batch_ended')).length === 1, { what: 'the batch has its notice' });
   assert.equal((await kinds()).filter((kind) => kind.startsWith('turn_ended')).length, 5);
+  const whole = (await server.get(`/api/sessions/${session.id}/notices`)).notices.find((notice) => notice.kind === 'batch_ended');
+  assert.deepEqual(whole.data.failures.map((failure) => failure.code), ['exit'], 'and says which of them failed');
+  assert.match(whole.text, new RegExp(`- Failed: ${whole.data.failures[0].task_id}`));
 });
 
 test('Asking with a later `after` takes the earlier ones', async (t) => {

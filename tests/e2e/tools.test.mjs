@@ -45,7 +45,7 @@ test('Every tool is listed with schemas that compile, and its example fits', asy
   const { tools, family } = await server.get('/api/tools');
   assert.equal(family, 'background');
   const names = tools.map((one) => one.name);
-  for (const name of ['task', 'execute', 'output', 'list', 'message', 'cancel', 'clear']) assert.ok(names.includes(`background_${name}`), name);
+  for (const name of ['task', 'execute', 'output', 'list', 'message', 'cancel', 'retry', 'clear']) assert.ok(names.includes(`background_${name}`), name);
   for (const name of ['session_manager', 'look_at']) assert.ok(names.includes(name), name);
   const ajv = await tool('ajv/dist/2020.js');
   if (!ajv) return;

@@ -69,7 +69,7 @@ TEST_F(Schemas, TheFamilyThatIsListedIsASetting) {
   for (const ToolInfo& info : toolbox->list()) names.push_back(info.name);
   EXPECT_EQ(names, (std::vector<std::string>{"superagents_task", "superagents_execute", "superagents_output",
                                              "superagents_list", "superagents_message", "superagents_cancel",
-                                             "superagents_clear", "session_manager", "look_at"}));
+                                             "superagents_retry", "superagents_clear", "session_manager", "look_at"}));
   // A tool without a prefix speaks in the words of the family that is listed.
   EXPECT_NE(good("background_list", "{}").text.find("No background tasks found"), std::string::npos);
 }

@@ -54,6 +54,7 @@ TEST_F(WrongCalls, R8_8_SayWhatWasWrongWhatIsAllowedAndWhatToTry) {
       {"background_cancel", "{}", {"Give one of `task_id`, `batch_id` and `all=true`"}},
       {"background_cancel", R"({"all":"yes"})", {"true or false"}},
       {"background_clear", R"({"task_id":"a","batch_id":"b"})", {"not both"}},
+      {"background_retry", "{}", {"Give one of `task_id` and `batch_id`"}},
       {"background_message", R"({"task_id":"x"})", {"`message` must be given"}},
       {"background_message", R"({"message":"x"})", {"`task_id` must be given"}},
       {"session_manager", "{}", {"`action` must be given"}},
@@ -104,6 +105,8 @@ TEST_F(WrongCalls, AnothersTaskIsNotYours) {
                                                         {"background_task", R"({"prompt":"x","resume":")" + id + "\"}"},
                                                         {"background_output", R"({"batch_id":"theirs"})"},
                                                         {"background_cancel", R"({"batch_id":"theirs"})"},
+                                                        {"background_retry", about(id)},
+                                                        {"background_retry", R"({"batch_id":"theirs"})"},
                                                         {"background_clear", R"({"batch_id":"theirs"})"}}) {
     const Answer answer = bad(tool, arguments);
     EXPECT_EQ(answer.data.at("error").at("code").as_string(), "not_found") << tool;
@@ -245,6 +248,31 @@ TEST_F(Tools, R4_6_TheParentAnswersQuestionsAndAPersonPermissions) {
   const Answer refused = bad("background_message", about(wants, R"(,"message":"allow","request_id":")" +
                                                                     open_ask(get(wants))->request_id + "\""));
   EXPECT_NE(refused.text.find("a person answers"), std::string::npos) << refused.text;
+}
+
+TEST_F(Tools, R7_2_RetriesTheFailedOnesOfABatch) {
+  const std::string batch =
+      good("background_task", R"({"agent":"demo","prompt":"noop","batch_id":"new"})").at("batch_id");
+  const std::string failed = ask("fail", R"(,"batch_id":")" + batch + "\"");
+  pass_until_rest(failed);
+  const Answer retried = good("background_retry", R"({"batch_id":")" + batch + R"(","message":"try it again"})");
+  ASSERT_EQ(retried.data.at("retried").as_array().size(), 1U);
+  EXPECT_EQ(retried.data.at("retried").as_array()[0].as_string(), failed);
+  EXPECT_NE(retried.text.find("attempt 2"), std::string::npos) << retried.text;
+  pass_until_rest(failed);
+  EXPECT_EQ(get(failed).attempt, 2);
+}
+
+TEST_F(Tools, RetriesOnlyWhatFailedOrWasCancelledAndSaysWhatToDoInstead) {
+  const std::string id = ask("long 60");
+  EXPECT_NE(bad("background_retry", about(id)).text.find("background_message"), std::string::npos);
+  good("background_cancel", about(id));
+  pass_until_rest(id);
+  EXPECT_EQ(good("background_retry", about(id)).data.at("retried").as_array().size(), 1U);
+  good("background_cancel", about(id));
+  const std::string done = ask("noop");
+  pass_until_rest(done);
+  EXPECT_NE(bad("background_retry", about(done)).text.find("resume="), std::string::npos);
 }
 
 TEST_F(Tools, CancelsABatchOrAllOfTheSessionAndSaysWhich) {
