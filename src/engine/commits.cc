@@ -54,6 +54,7 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
   live->retry_at = Time{};
   if (prepared.commit.remove) {
     live->removed = true;
+    quota_waits_.erase(live->id);
     slots_.remove(live->id);
     publish(prepared, committed);
     for (Action& action : std::exchange(live->inbox, {}))
@@ -64,11 +65,13 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
     ghosts_.emplace(live->id, live);
     perform(live, std::move(prepared.effects));
     if (!live->turn && !live->opening) ghost_gone(live);
+    remove_stragglers(live->task->session_id);
     answer_waiters(live->id, true);
     for (const auto& [batch, move] : prepared.batch_moves) check_batch_waiters(batch);
     return;
   }
   const bool was_working = live->task && at_work(live->task->state);
+  const bool waited = live->task && live->task->wait && live->task->wait->kind == WaitKind::children;
   live->task = prepared.after;
   live->recorder = std::move(prepared.recorder);
   std::erase_if(live->messages, [&](const auto& body) {
@@ -79,6 +82,10 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
     if (const auto body = live->messages.find(message.id); body != live->messages.end()) body->second = message;
   publish(prepared, committed);
   settle_slot(*live);
+  settle_quota(*live);
+  arm_asks(live);
+  spend(live);
+  notices_taken(live, prepared.own_taken);
   reports_stored(live, prepared.actions);
   answer_actions(prepared);
   perform(live, std::move(prepared.effects));
@@ -89,9 +96,16 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
       arm_retention();
     }
     if (was_working || prepared.created) answer_waiters(live->id, false);
+    if (was_working && live->task->state == TaskState::cancelled) cancel_children(*live->task);
+    const bool told = !live->task->waiting.empty();  // Of a completed task these are notices.
+    if (was_working && live->task->state == TaskState::completed && told && settings_.wake) wake_task(live->id);
   }
+  if (waited && !live->task->wait) deliver_notices(live);
   for (const auto& [batch, move] : prepared.batch_moves) check_batch_waiters(batch);
   for (const SessionId& session : prepared.told) wake_notice_waiters(session);
+  const Launch& launch = live->task->launch;
+  if (!launch.ancestors.empty() && std::ranges::find(prepared.told, launch.parent_session_id) != prepared.told.end())
+    told_task(launch.ancestors.front());
   if (!live->inbox.empty()) to_pump_.push_back(live);
   evict(live);
 }

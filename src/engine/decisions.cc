@@ -1,9 +1,20 @@
 // Deciding: everything that waits for a task is decided on its durable state and put into one commit.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "engine/engine_impl.h"
 
 namespace errand {
+namespace {
+
+uint64_t hash_of(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a.
+  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3;
+  return hash;
+}
+
+}  // namespace
 
 // Decides everything that waits. False: nothing has changed.
 bool EngineImpl::decide_all(const LivePtr& live, Prepared& prepared) {
@@ -43,6 +54,11 @@ bool EngineImpl::decide_all(const LivePtr& live, Prepared& prepared) {
       continue;
     }
     for (const Message& message : action.messages) {
+      // A notice that it has already, or does not take now, is not put into the conversation (again).
+      const auto of = [&](const Task& task) {
+        return std::ranges::count(task.waiting, message.id, &WaitingMessage::id);
+      };
+      if (std::holds_alternative<input::Noticed>(action.input) && of(step->after) == of(after)) continue;
       live->messages.insert_or_assign(message.id, message);
       Message stored = message;
       stored.turn = step->after.turn;
@@ -69,6 +85,11 @@ void EngineImpl::decide_reports(Live& live, const Action& action, Task& after, P
     if (const auto* taken = std::get_if<report::Taken>(&report)) {
       Result<Step> step = decide(after, input::Taken{after.run, taken->message}, now);
       if (!step || step->unchanged) continue;
+      for (const WaitingMessage& message : step->after.waiting)
+        if (message.id == taken->message && message.notice) {
+          prepared.commit.taken.push_back(message.notice);
+          prepared.own_taken.push_back(message.notice);
+        }
       const auto body = live.messages.find(taken->message);
       if (body != live.messages.end()) prepared.recorder.take_message(body->second, out, now);
       add_step(std::move(*step), after, prepared, out, changed);
@@ -79,7 +100,8 @@ void EngineImpl::decide_reports(Live& live, const Action& action, Task& after, P
               .options = asks->options,
               .at = now,
               .tool = asks->tool,
-              .subject = asks->subject};
+              .subject = asks->subject,
+              .until = settings_.ask_timeout_ms > 0 ? now + settings_.ask_timeout_ms : Time{}};
       Result<Step> step = decide(after, input::Asked{after.run, std::move(ask)}, now);
       if (step) add_step(std::move(*step), after, prepared, out, changed);
     } else if (const auto* waits = std::get_if<report::Waits>(&report)) {
@@ -96,12 +118,45 @@ void EngineImpl::decide_reports(Live& live, const Action& action, Task& after, P
       add_notice(match_notice(after, match->pattern, match->line, match->more, ids_.notice(), now), prepared, out);
     } else {
       prepared.recorder.record(report, after, ids_, out, now);
+      watch_calls(report, after, prepared, out, changed);
     }
   }
   // What a command uses is in its record as it moves. It is an event only while somebody watches: a stored one every
   // few seconds of every task would be most of the database, and tell nobody anything.
   const bool sample = action.reports.size() == 1 && std::holds_alternative<report::Resources>(action.reports.front());
   if (sample && at_work(after.state) && read_live(live.id)) out.events.push_back(progress_event(after, now));
+}
+
+// R4.4: the same call again and again, with the same result, is a loop: it is warned of, and then ended.
+void EngineImpl::watch_calls(const Report& report, Task& after, Prepared& prepared, Recording& out, bool& changed) {
+  if (settings_.loop_max <= 0) return;
+  Repeat& repeat = after.repeat;
+  if (const auto* done = std::get_if<report::ToolCompleted>(&report)) {
+    const uint64_t result = hash_of(done->output) | 1;  // Never 0.
+    if (repeat.result != 0 && repeat.result != result) repeat.count = std::min(repeat.count, 1);
+    repeat.result = result;
+    return;
+  }
+  const auto* call = std::get_if<report::ToolStarted>(&report);
+  if (call == nullptr) return;
+  const uint64_t hash = hash_of(call->name + '\n' + call->input);
+  if (repeat.call != hash) repeat = {.call = hash};
+  repeat.count += 1;
+  const Time now = wall();
+  if (repeat.count == settings_.loop_warn && repeat.count < settings_.loop_max)
+    out.events.push_back(warning_event("loop",
+                                       fmt::format("It has called {} {} times in a row with the same input and the "
+                                                   "same result; after {} times it is ended.",
+                                                   call->name, repeat.count, settings_.loop_max),
+                                       now));
+  if (repeat.count < settings_.loop_max) return;
+  TaskError error{"loop",
+                  fmt::format("It called {} {} times in a row with the same input and the same result, and was ended; "
+                              "retry with a message that says what to do instead.",
+                              call->name, repeat.count),
+                  {}};
+  if (Result<Step> step = decide(after, input::Overrun{after.run, std::move(error)}, now))
+    add_step(std::move(*step), after, prepared, out, changed);
 }
 
 // Takes one step over: its events after what was recorded before it, its notices, its effects.

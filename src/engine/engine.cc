@@ -44,6 +44,7 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings settings)
       slots_(slot_limits(parts_, settings_)) {
   for (Agent& agent : std::exchange(parts_.agents, {}))
     agents_.push_back(std::make_shared<const Agent>(std::move(agent)));
+  slots_.set_gate([this](const std::string& agent, const std::string& model) { return !held_by_quota(agent, model); });
 }
 
 EngineImpl::~EngineImpl() {

@@ -54,7 +54,23 @@ struct EngineSettings {
   Millis delta_unwatched_ms = 1'000;  // and this long where nobody does,
   size_t delta_bytes = 16 * 1024;     // or until it is this long.
   std::string default_work_dir;
-  fork::Limits fork;  // What forks take over of a conversation.
+  fork::Limits fork;          // What forks take over of a conversation.
+  Millis ask_timeout_ms = 0;  // An open question is denied after this; 0: it waits for ever.
+  bool wake = false;          // A notice to the session of a completed task makes a further turn of it.
+  // Tool calls in a row that are equal, with equal results: a warning, and the end with code `loop`. 0: not watched.
+  int loop_warn = 3;
+  int loop_max = 5;
+  std::string tools_family = "background";  // The tools' names that are listed.
+};
+
+// What may be changed while the server runs, and is stored: absent stays as it is.
+struct SettingsChange {
+  std::optional<int> max_concurrent;
+  std::optional<Millis> idle_timeout_ms, retention_ms, ask_timeout_ms;
+  std::optional<bool> wake;
+  std::optional<int> loop_max;
+  std::optional<std::string> tools_family;
+  bool operator==(const SettingsChange&) const = default;
 };
 
 // Bugs that the simulator plants, to prove that it would find them. Empty everywhere else.
@@ -75,6 +91,10 @@ struct EngineParts {
   // Told when the engine next wants a tick() (steady time). It posts ticks to `loop` by itself where it has work now.
   std::function<void(Time)> wake_at;
   EngineFaults faults;
+  // Settings (as the API names them) that the file, the environment or a flag has set: they cannot be changed while the
+  // server runs.
+  std::vector<std::string> pinned = {};
+  std::function<void(const EngineSettings&)> settings_changed = {};  // Told of each change, and once after recovery.
 };
 
 struct Health {
@@ -186,6 +206,13 @@ class Engine {
   // Keeps (or, without a value, drops) one piece; a session that is not known yet is made. Errors: too_large over the
   // bounds above, not_found where there is nothing to drop.
   virtual void keep_state(SessionId id, std::string key, std::optional<std::string> value, Reply<void> reply) = 0;
+
+  // --- agents and settings; durable before they are used
+  // A new agent (its id is made), or, with `id`, that agent anew. Errors: conflict where the name is another's, or
+  // where it is one that cannot be changed; not_found; invalid_argument for a driver that is not here.
+  virtual void put_agent(std::string id, Agent agent, Reply<Agent> reply) = 0;
+  virtual void remove_agent(std::string id, Reply<void> reply) = 0;
+  virtual void change_settings(SettingsChange change, Reply<EngineSettings> reply) = 0;
 
   // --- what is known without the store
   virtual std::vector<Agent> agents() const = 0;

@@ -1,5 +1,6 @@
 // The engine's inside, shared by its .cc files: engine.cc (tick, submit, load, pump), decisions.cc, commits.cc,
-// launch.cc, turns.cc (drivers), deadlines.cc, calls.cc, removal.cc, batches.cc, sessions.cc, recovery.cc, shown.cc.
+// launch.cc, turns.cc (drivers), deadlines.cc, quota.cc, budgets.cc, subtree.cc,
+// own_notices.cc, calls.cc, removal.cc, batches.cc, sessions.cc, recovery.cc, shown.cc.
 //
 // A tick: take what waits for each task, decide, hand the commits to the store. When they are durable: replace the
 // task, show its events, answer the callers, perform the effects. A task has at most one commit under way; its further
@@ -17,6 +18,7 @@
 
 #include "base/timers.h"
 #include "engine/engine.h"
+#include "engine/history.h"
 #include "engine/recorder.h"
 #include "engine/slots.h"
 
@@ -60,6 +62,25 @@ struct StoredBatch {
 };
 Result<StoredBatch> read_batch(Store& store, const BatchId& id);
 
+// What was used of one task's budget, by it and by the tasks that it launched: budgets.cc.
+struct Purse {
+  struct Spent {
+    int64_t tokens = 0;
+    double cost_usd = 0;
+    int64_t turns = 0;
+    int64_t tool_calls = 0;
+    bool operator==(const Spent&) const = default;
+  };
+  TaskId payer;
+  Budget limit;
+  Time began;  // Wall time: where its wall time counts from.
+  std::unordered_map<TaskId, Spent> members;
+  std::unordered_set<TaskId> at_work;
+};
+std::optional<TaskError> over_budget(const Purse& purse);
+Result<std::vector<Purse>> read_purses(Store& store, const Task& task);
+Result<bool> is_orphaned(Store& store, const Task& task);
+
 // A task in memory: at work, or with something under way.
 struct Live {
   explicit Live(TaskId task_id);
@@ -84,6 +105,8 @@ struct Live {
   // Reports of the turn by number: how many came, how many are durable, and who waits for one to be.
   uint64_t reported = 0, stored = 0;
   std::deque<std::pair<uint64_t, Work>> when_stored;
+  std::unordered_set<NoticeId> taken_notices;  // By its agent, since the task is in memory.
+  int overrun = 0;                             // The run that was told to end over its budget.
   int over_run = 0;  // The run whose work has ended with nothing left of it, whatever is stored yet.
 
   // Deadlines of the run, in steady time. 0: none.
@@ -95,7 +118,8 @@ struct Live {
     int attempt = 0, resume_count = 0;
     Time at;
   } began;
-  Timers::Key timeout_timer = 0, idle_timer = 0, progress_timer = 0, soft_timer = 0, stop_timer = 0;
+  Timers::Key timeout_timer = 0, idle_timer = 0, progress_timer = 0, soft_timer = 0, stop_timer = 0, ask_timer = 0,
+              budget_timer = 0;
 };
 using LivePtr = std::shared_ptr<Live>;
 
@@ -111,6 +135,7 @@ struct Prepared {
   std::vector<std::optional<Error>> refused;                         // Per action: what decide answered.
   std::vector<std::pair<BatchId, std::pair<int, int>>> batch_moves;  // From state, to state (-1: none), to be undone.
   std::vector<SessionId> told;                                       // Sessions that get a notice.
+  std::vector<NoticeId> own_taken;                                   // By this task's agent.
   bool created = false;
   std::string key;                                        // Idempotency.
   std::move_only_function<void(Result<Committed>)> done;  // Where live is null, or for a creation.
@@ -150,6 +175,10 @@ class EngineImpl final : public Engine {
   void session_state(SessionId id, Reply<std::vector<StatePiece>> reply) override;
   void keep_state(SessionId id, std::string key, std::optional<std::string> value, Reply<void> reply) override;
 
+  void put_agent(std::string id, Agent agent, Reply<Agent> reply) override;
+  void remove_agent(std::string id, Reply<void> reply) override;
+  void change_settings(SettingsChange change, Reply<EngineSettings> reply) override;
+
   std::vector<Agent> agents() const override;
   StateCounts counts() const override { return parts_.store.counts(); }
   EngineSettings settings() const override { return settings_; }
@@ -177,6 +206,7 @@ class EngineImpl final : public Engine {
   void pump(const LivePtr& live);
   bool decide_all(const LivePtr& live, Prepared& prepared);
   void decide_reports(Live& live, const Action& action, Task& after, Prepared& prepared, Recording& out, bool& changed);
+  void watch_calls(const Report& report, Task& after, Prepared& prepared, Recording& out, bool& changed);
   void add_step(Step step, Task& after, Prepared& prepared, Recording& out, bool& changed);
   void add_notice(Notice notice, Prepared& prepared, Recording& out);
   void finish(Prepared& prepared, Task after, Recording out);
@@ -225,10 +255,42 @@ class EngineImpl final : public Engine {
   TaskView view(const Task& task) const { return {task, moment(task)}; }
   Reply<Task> as_view(Reply<TaskView> reply);
 
+  // --- agents.cc, settings.cc
+  Status check_agent(const Agent& agent, const std::string& id) const;
+  void use_agent(Agent agent);
+  void drop_agent(const std::string& id);
+  void use_limits();
+  void use_stored(const std::vector<Commit::Setting>& stored);
+  void use_settings(const SettingsChange& change);
+
+  // --- subtree.cc
+  void with_parent(Launch launch, Reply<Launch> then);
+  Status bound_by(Launch& launch, const Task& parent) const;
+  void cancel_children(const Task& task);
+
+  // --- budgets.cc
+  void open_purses(const LivePtr& live, std::vector<Purse> read);
+  void spend(const LivePtr& live, bool begins = false);
+  void arm_budget(const LivePtr& live);
+
+  // --- own_notices.cc
+  Action noticed(const SessionId& session, const Notice& notice, bool wake);
+  bool takes_notices(const Live& live) const;
+  void deliver_notices(const LivePtr& live);
+  void told_task(const TaskId& id);
+  void wake_task(const TaskId& id);
+  void notices_taken(const LivePtr& live, const std::vector<NoticeId>& taken);
+
+  // --- quota.cc
+  std::string account_of(const std::string& agent_id, const std::string& model) const;
+  bool held_by_quota(const std::string& agent_id, const std::string& model) const;
+  void settle_quota(const Live& live);
+
   // --- launch.cc
   Status complete_launch(Launch& launch) const;
   std::shared_ptr<const Agent> find_agent(const std::string& id_or_name) const;
-  void launch_now(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply,
+  void launch_under(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply);
+  void launch_now(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> answer,
                   std::optional<fork::Prepared> inherited = std::nullopt);
   Message user_message(const SessionId& session, int turn, const NewMessage& message);
 
@@ -238,7 +300,9 @@ class EngineImpl final : public Engine {
 
   // --- turns.cc
   void perform(const LivePtr& live, std::vector<Effect> effects);
+  struct Opening;
   void open_turn(const LivePtr& live, bool reattach);
+  void opening_read(const LivePtr& live, bool reattach, Opening opening);
   void open_now(const LivePtr& live, bool reattach, std::vector<Message> history);
   void stop_turn(const LivePtr& live);
   void end_without_turn(const LivePtr& live, int run);
@@ -250,15 +314,19 @@ class EngineImpl final : public Engine {
   void reports_stored(const LivePtr& live, const std::vector<Action>& actions);
   void take_up_turn(const LivePtr& live);
   void bury(Live& live);
+
+  // --- deadlines.cc
   void arm_deadlines(const LivePtr& live, bool reattached);
   Millis time_left(Live& live, bool reattached);
   void disarm_deadlines(Live& live);
+  void arm_asks(const LivePtr& live);
   void arm_idle(const LivePtr& live);
   void idle_due(const LivePtr& live, int run);
   void arm_progress(const LivePtr& live);
 
   // --- removal.cc
   void remove_tree(TaskId id, Gone why, bool only_at_rest, Reply<void> reply);
+  void remove_stragglers(const SessionId& session);
   void remove_each(std::vector<TaskId> ids, Gone why, bool only_at_rest, Reply<int64_t> reply);
   void ghost_gone(const LivePtr& live);
   void arm_retention();
@@ -329,6 +397,13 @@ class EngineImpl final : public Engine {
   };
   std::unordered_map<std::string, KeyUnderWay> keys_;
   std::unordered_set<SessionId> known_parents_;  // Stored; a bounded cache.
+
+  std::unordered_map<TaskId, Purse> purses_;  // By payer.
+  struct QuotaWait {
+    std::string account;
+    Time until;
+  };
+  std::unordered_map<TaskId, QuotaWait> quota_waits_;
 
   struct ResultWaiter {
     TaskId task;

@@ -23,19 +23,22 @@ void fill_in(Limits& asked, const Limits& usual) {
   if (asked.nice == 0) asked.nice = usual.nice;
 }
 
+// The agent's rules stand behind the launch's own; a launch that had to wait for something is completed twice.
+void add_rules(std::vector<PermissionRule>& asked, const std::vector<PermissionRule>& usual) {
+  const auto behind = static_cast<std::ptrdiff_t>(usual.size());
+  if (std::ssize(asked) >= behind && std::equal(asked.end() - behind, asked.end(), usual.begin(), usual.end())) return;
+  asked.insert(asked.end(), usual.begin(), usual.end());
+}
+
+void fill_in(Budget& asked, const Budget& usual) {
+  if (asked.tokens == 0) asked.tokens = usual.tokens;
+  if (asked.cost_usd == 0) asked.cost_usd = usual.cost_usd;
+  if (asked.turns == 0) asked.turns = usual.turns;
+  if (asked.tool_calls == 0) asked.tool_calls = usual.tool_calls;
+  if (asked.wall_ms == 0) asked.wall_ms = usual.wall_ms;
+}
+
 }  // namespace
-
-std::vector<Agent> EngineImpl::agents() const {
-  std::vector<Agent> out;
-  for (const auto& agent : agents_) out.push_back(*agent);
-  return out;
-}
-
-std::shared_ptr<const Agent> EngineImpl::find_agent(const std::string& id_or_name) const {
-  const auto is = [&](const auto& agent) { return agent->id == id_or_name || agent->name == id_or_name; };
-  const auto agent = std::ranges::find_if(agents_, is);
-  return agent == agents_.end() ? nullptr : *agent;
-}
 
 Driver* EngineImpl::driver_of(const Task& task) const {
   const std::shared_ptr<const Agent> agent = find_agent(task.launch.agent_id);
@@ -62,6 +65,8 @@ Status EngineImpl::complete_launch(Launch& launch) const {
   launch.agent_id = agent->id;
   if (launch.model.empty()) launch.model = agent->model;
   if (!launch.permission) launch.permission = agent->permission;
+  add_rules(launch.permission_rules, agent->permission_rules);
+  fill_in(launch.budget, agent->budget);
   if (agent->enable_skills) launch.enable_skills = true;
   if (agent->enable_mcp) launch.enable_mcp = true;
   if (launch.work_dir.empty()) launch.work_dir = settings_.default_work_dir;
@@ -100,7 +105,7 @@ Message EngineImpl::user_message(const SessionId& session, int turn, const NewMe
 
 void EngineImpl::launch(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply) {
   if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
-  if (key.empty()) return launch_now(std::move(launch), {}, {}, std::move(reply));
+  if (key.empty()) return launch_under(std::move(launch), {}, {}, std::move(reply));
 
   const auto mismatch = [] {
     return fail(Code::conflict, "This Idempotency-Key was used for another request; use a new key for a new task.",
@@ -125,7 +130,7 @@ void EngineImpl::launch(Launch launch, std::string key, std::string fingerprint,
            settle([&](Reply<TaskView>& repeat) { repeat(std::unexpected(stored.error())); });
            return reply(std::unexpected(stored.error()));
          }
-         if (!*stored) return launch_now(std::move(launch), key, fingerprint, std::move(reply));
+         if (!*stored) return launch_under(std::move(launch), key, fingerprint, std::move(reply));
          if ((*stored)->fingerprint != fingerprint) {
            settle([&](Reply<TaskView>& repeat) { repeat(mismatch()); });
            return reply(mismatch());
@@ -136,8 +141,8 @@ void EngineImpl::launch(Launch launch, std::string key, std::string fingerprint,
        });
 }
 
-void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply,
-                            std::optional<fork::Prepared> inherited) {
+// What the launch may do depends on the task that launches it, where one does.
+void EngineImpl::launch_under(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply) {
   // Everybody who sent this request under this key gets the same answer.
   Reply<TaskView> answer = [this, key, reply = std::move(reply)](Result<TaskView> result) mutable {
     auto node = keys_.extract(key);
@@ -145,6 +150,14 @@ void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerpr
       for (Reply<TaskView>& repeat : node.mapped().repeats) repeat(result);
     reply(std::move(result));
   };
+  with_parent(std::move(launch), [this, key, fingerprint, answer = std::move(answer)](Result<Launch> bound) mutable {
+    if (!bound) return answer(std::unexpected(bound.error()));
+    launch_now(std::move(*bound), std::move(key), std::move(fingerprint), std::move(answer));
+  });
+}
+
+void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> answer,
+                            std::optional<fork::Prepared> inherited) {
   if (launch.fork && !inherited)
     return inherit(launch,
                    [this, launch, key, fingerprint, answer = std::move(answer)](Result<fork::Prepared> read) mutable {
@@ -166,7 +179,7 @@ void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerpr
   }
 
   const SessionId parent = launch.parent_session_id;
-  if (parent && !known_parents_.contains(parent)) {
+  if (parent && launch.ancestors.empty() && !known_parents_.contains(parent)) {
     if (known_parents_.size() >= known_parents_max) known_parents_.clear();
     Prepared known;
     known.commit.now = wall();

@@ -1,4 +1,7 @@
 // After a start: what was at work is taken up or settled, what waited waits again, what has no task is ended.
+#include <algorithm>
+#include <iterator>
+
 #include "base/log.h"
 #include "engine/engine_impl.h"
 
@@ -35,6 +38,7 @@ struct EngineImpl::Recovered {
   std::vector<QueuedTask> queued;
   std::vector<std::pair<BatchId, StoredBatch>> batches;
   Time next_expiry;
+  std::vector<Commit::Setting> settings;
 };
 
 void EngineImpl::recover(Reply<void> reply) {
@@ -76,6 +80,11 @@ void EngineImpl::recover(Reply<void> reply) {
         Result<Time> next = store.next_expiry();
         if (!next) return std::unexpected(next.error());
         recovered.next_expiry = *next;
+        for (const char* prefix : {"agents/", "settings/"}) {
+          Result<std::vector<Commit::Setting>> settings = store.settings(prefix);
+          if (!settings) return std::unexpected(settings.error());
+          std::ranges::move(*settings, std::back_inserter(recovered.settings));
+        }
         return recovered;
       },
       [this](Result<Recovered> recovered) {
@@ -85,6 +94,7 @@ void EngineImpl::recover(Reply<void> reply) {
 }
 
 void EngineImpl::take_up(Recovered recovered) {
+  use_stored(recovered.settings);
   for (auto& [id, batch] : recovered.batches)
     batches_.try_emplace(id, Batch{batch.counts, {}, std::move(batch.failures)});
   for (const QueuedTask& task : recovered.queued) slots_.enqueue(task);
@@ -96,6 +106,7 @@ void EngineImpl::take_up(Recovered recovered) {
     live->task = std::make_shared<const Task>(std::move(entry.task));
     lives_.emplace(live->id, live);
     settle_slot(*live);
+    settle_quota(*live);
     const Driver* const driver = driver_of(*live->task);
     if (driver != nullptr && driver->capabilities().reattach) {
       take_up_turn(live);

@@ -47,6 +47,15 @@ void EngineImpl::remove_tree(TaskId id, Gone why, bool only_at_rest, Reply<void>
       });
 }
 
+// What was launched under a task while it was being removed goes behind it.
+void EngineImpl::remove_stragglers(const SessionId& session) {
+  read([session](Store& store) { return store.tasks_of_parent(session); },
+       [this](Result<std::vector<TaskId>> children) {
+         if (children && !children->empty())
+           remove_each(std::move(*children), Gone::session_ended, false, [](const Result<int64_t>&) {});
+       });
+}
+
 // Answers how many were removed; or why one could not be, though it is there (and, for `only_at_rest`, is at rest).
 void EngineImpl::remove_each(std::vector<TaskId> ids, Gone why, bool only_at_rest, Reply<int64_t> reply) {
   struct Count {

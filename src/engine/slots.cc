@@ -56,6 +56,7 @@ bool Slots::lane_has_room(const LaneKey& key) const {
     const auto count = used.find(name);
     return count != used.end() && count->second >= limit->second;
   };
+  if (may_begin_ && !may_begin_(key.first, key.second)) return false;
   return !full(limits_.per_agent, by_agent_, key.first) && !full(limits_.per_model, by_model_, key.second);
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,6 +27,10 @@ struct SlotLimits {
 class Slots {
  public:
   explicit Slots(SlotLimits limits);
+  // Whose turns may begin at all: those of this agent and model.
+  using Gate = std::function<bool(const std::string& agent, const std::string& model)>;
+  void set_gate(Gate may_begin) { may_begin_ = std::move(may_begin); }
+  void set_limits(SlotLimits limits) { limits_ = std::move(limits); }
   ~Slots();
 
   // In line; a task that is there already stays where it is.
@@ -67,6 +72,7 @@ class Slots {
   Lane& lane(const std::string& agent, const std::string& model);
 
   SlotLimits limits_;
+  Gate may_begin_;
   std::map<LaneKey, std::unique_ptr<Lane>> lanes_;
   std::unordered_map<TaskId, Place> places_;
   std::unordered_map<TaskId, LaneKey> holders_;

@@ -1,4 +1,4 @@
-// Turns at work: opening them, passing things in and out, and their deadlines.
+// Turns at work: opening them, passing things in and out.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,9 +10,7 @@ namespace errand {
 namespace {
 
 constexpr Millis stop_patience_ms = 30'000;
-constexpr Millis command_slack_ms = 30'000;
-constexpr int history_page = 500;
-constexpr size_t history_max = 20'000;
+constexpr int notices_at_once = 100;
 
 template <class... F>
 struct Overloaded : F... {
@@ -24,30 +22,6 @@ size_t text_bytes(const std::vector<Report>& reports) {
   for (const Report& report : reports)
     if (const auto* text = std::get_if<report::Text>(&report)) bytes += text->text.size();
   return bytes;
-}
-
-// The driver is asked this often whether a silent turn does anything: what it did before it was last asked is told from
-// what it does now.
-Millis probe_every(Millis limit) { return std::max<Millis>(limit / 8, 1); }
-// And once more, this long before something follows from its silence.
-Millis probe_before(Millis limit) { return std::clamp<Millis>(limit / 16, 1, 1'000); }
-
-// The conversation before what the turn is given: for drivers that keep none of their own.
-Result<std::vector<Message>> read_history(Store& store, const Task& task, bool reattach) {
-  const std::vector<MessageId> given = messages_to_give(task, reattach);
-  std::vector<Message> history;
-  int64_t after = 0;
-  while (history.size() < history_max) {
-    Result<MessagePage> page = store.messages(task.session_id, after, 0, history_page);
-    if (!page) return std::unexpected(page.error());
-    if (page->messages.empty()) break;
-    for (Message& message : page->messages) {
-      after = message.seq;
-      if (std::ranges::find(given, message.id) == given.end()) history.push_back(std::move(message));
-    }
-    if (!page->more) break;
-  }
-  return history;
 }
 
 }  // namespace
@@ -76,22 +50,82 @@ void EngineImpl::perform(const LivePtr& live, std::vector<Effect> effects) {
   }
 }
 
+// What a turn needs before it is opened.
+struct EngineImpl::Opening {
+  std::vector<Message> history;
+  std::vector<Notice> notices;  // To the task's own session, not taken yet.
+  std::vector<Purse> purses;
+  bool orphaned = false;
+};
+
 void EngineImpl::open_turn(const LivePtr& live, bool reattach) {
   live->opening = true;
   const Task& task = *live->task;
   // A first turn has no history (but what a fork took over), and a command never has.
-  if (task.launch.kind == TaskKind::command || (task.turn == 1 && task.run == 1 && !reattach && !task.is_forked)) {
+  const bool plain =
+      task.launch.kind == TaskKind::command || (task.turn == 1 && task.run == 1 && !reattach && !task.is_forked);
+  if (plain && task.launch.ancestors.empty() && task.launch.budget == Budget{}) {
     open_now(live, reattach, {});
     return;
   }
-  read([task = live->task, reattach](Store& store) { return read_history(store, *task, reattach); },
-       [this, live, reattach](Result<std::vector<Message>> history) {
-         if (history) return open_now(live, reattach, std::move(*history));
-         if (live->removed) return open_now(live, reattach, {});
-         // The store cannot be read now. Without its conversation the turn would be another one: it waits.
-         timers_.add(store_retry_ms, [this, live, reattach] { open_turn(live, reattach); });
-         schedule();
-       });
+  read(
+      [task = live->task, plain, reattach](Store& store) -> Result<Opening> {
+        Opening opening;
+        Result<bool> orphaned = is_orphaned(store, *task);
+        if (!orphaned) return std::unexpected(orphaned.error());
+        opening.orphaned = *orphaned;
+        Result<std::vector<Purse>> purses = read_purses(store, *task);
+        if (!purses) return std::unexpected(purses.error());
+        opening.purses = std::move(*purses);
+        if (plain) return opening;
+        if (!reattach) {
+          Result<std::vector<Notice>> notices = store.notices(task->session_id, 0, notices_at_once);
+          if (!notices) return std::unexpected(notices.error());
+          opening.notices = std::move(*notices);
+        }
+        Result<std::vector<Message>> history = read_history(store, *task);
+        if (!history) return std::unexpected(history.error());
+        opening.history = std::move(*history);
+        return opening;
+      },
+      [this, live, reattach](Result<Opening> opening) {
+        if (live->removed) return open_now(live, reattach, {});
+        if (opening) return opening_read(live, reattach, std::move(*opening));
+        // The store cannot be read now. Without its conversation the turn would be another one: it waits.
+        timers_.add(store_retry_ms, [this, live, reattach] { open_turn(live, reattach); });
+        schedule();
+      });
+}
+
+void EngineImpl::opening_read(const LivePtr& live, bool reattach, Opening opening) {
+  open_purses(live, std::move(opening.purses));
+  if (opening.orphaned && at_work(live->task->state)) {
+    submit(live, {.input = input::Cancel{"parent"}});
+    if (!reattach) {  // There is nothing yet that could be stopped.
+      live->opening = false;
+      return;
+    }
+  }
+  // Notices that came while it was at rest go into the conversation before the turn is given it.
+  std::erase_if(opening.notices, [&](const Notice& notice) {
+    return live->taken_notices.contains(notice.id) ||
+           std::ranges::find(live->task->waiting, notice.id, &WaitingMessage::notice) != live->task->waiting.end();
+  });
+  if (opening.notices.empty() || !at_work(live->task->state) || live->task->stopping) {
+    open_now(live, reattach, std::move(opening.history));
+    spend(live, true);  // A budget that is used up ends it at once.
+    return;
+  }
+  for (size_t i = 0; i < opening.notices.size(); ++i) {
+    Action action = noticed(live->task->session_id, opening.notices[i], false);
+    if (i + 1 == opening.notices.size())
+      action.reply = [this, live, reattach](Result<Task> stored) {
+        if (stored || live->removed) return open_turn(live, reattach);
+        timers_.add(store_retry_ms, [this, live, reattach] { open_turn(live, reattach); });
+        schedule();
+      };
+    submit(live, std::move(action));
+  }
 }
 
 void EngineImpl::open_now(const LivePtr& live, bool reattach, std::vector<Message> history) {
@@ -105,6 +139,11 @@ void EngineImpl::open_now(const LivePtr& live, bool reattach, std::vector<Messag
     return;
   }
   bury(*live);
+  // What was sent since the history was read is given as a message, and stands in neither twice.
+  std::erase_if(history, [&](const Message& message) {
+    const auto waiting = std::ranges::find(task.waiting, message.id, &WaitingMessage::id);
+    return waiting != task.waiting.end() && !waiting->taken;
+  });
   live->sink = std::make_unique<TurnSink>(*this, live, run);
   TurnRequest request{.task = live->task,
                       .history = std::move(history),
@@ -128,14 +167,15 @@ void EngineImpl::open_now(const LivePtr& live, bool reattach, std::vector<Messag
   }
   live->turn = std::move(*turn);
   arm_deadlines(live, reattach);
-  if (unwanted) stop_turn(live);
+  if (unwanted) return stop_turn(live);
+  if (reattach || task.turn > 1) deliver_notices(live);  // And what came meanwhile.
 }
 
 // After a restart. What its agent was saying is cut here, unless the driver goes on in that very message.
 void EngineImpl::take_up_turn(const LivePtr& live) {
   const Driver* const driver = driver_of(*live->task);
-  if (!live->recorder.has_open() || driver == nullptr || driver->capabilities().keeps_message)
-    return open_turn(live, true);
+  const bool goes_on = driver == nullptr || driver->capabilities().keeps_message;
+  if (goes_on || !live->recorder.has_open() || live->removed) return open_turn(live, true);
   Action action{.input = input::Activity{live->task->run}, .take_up = true};
   action.reply = [this, live](Result<Task> closed) {
     if (closed || live->removed) return open_turn(live, true);
@@ -271,103 +311,6 @@ void EngineImpl::bury(Live& live) {
   if (live.turn) dead_turns_.push_back(std::move(live.turn));
   if (live.sink) dead_sinks_.push_back(std::move(live.sink));
   schedule();
-}
-
-void EngineImpl::disarm_deadlines(Live& live) {
-  for (Timers::Key* key : {&live.timeout_timer, &live.idle_timer, &live.progress_timer, &live.stop_timer})
-    timers_.cancel(std::exchange(*key, 0));
-}
-
-void EngineImpl::arm_deadlines(const LivePtr& live, bool reattached) {
-  disarm_deadlines(*live);
-  const Task& task = *live->task;
-  const Launch& launch = task.launch;
-  const int run = task.run;
-  live->last_sign = steady();
-  live->warned = false;
-  live->seen.clear();
-  if (launch.timeout_ms > 0) {
-    // A command's own deadline is the supervisor's, whose end says more: the signal, the last lines, what was left.
-    // This one is for a supervisor that does not answer, and for a run that was begun again: that one counts anew.
-    const Millis slack = launch.kind == TaskKind::command && task.restarts == 0 ? command_slack_ms : 0;
-    live->timeout_timer = timers_.add(time_left(*live, reattached) + slack, [this, live, run, launch] {
-      live->timeout_timer = 0;
-      submit(live, {.input = input::Deadline{
-                        run, input::Deadline::Which::timeout,
-                        fmt::format("It was ended after its timeout of {}.", format_duration(launch.timeout_ms))}});
-    });
-  }
-  if (launch.idle_timeout_ms > 0) arm_idle(live);
-  arm_progress(live);
-  schedule();
-}
-
-// Of the timeout: the wall time of the whole task, also over restarts of its turn and of the server; a follow-up has a
-// clock of its own. What began under this server is counted by the steady clock.
-Millis EngineImpl::time_left(Live& live, bool reattached) {
-  const Task& task = *live.task;
-  const Millis timeout = task.launch.timeout_ms;
-  if (live.began.attempt != task.attempt || live.began.resume_count != task.resume_count) {
-    live.began = {task.attempt, task.resume_count, steady()};
-    // Begun under an earlier server. A command's deadline is the supervisor's, which knows better than two readings of
-    // a clock that may have been set between them; another's is the difference of the two.
-    if (reattached && task.launch.kind != TaskKind::command && task.resume_count == 0)
-      live.began.at = steady() - std::clamp<Millis>(wall() - task.started_at, 0, timeout);
-  }
-  return std::max<Millis>(live.began.at + timeout - steady(), 0);
-}
-
-void EngineImpl::arm_idle(const LivePtr& live) {
-  const int run = live->task->run;
-  const Millis limit = live->task->launch.idle_timeout_ms;
-  const Time due = live->last_sign + (live->warned ? limit : limit / 2);
-  const Time last_probe = due - probe_before(limit);
-  const Time now = steady();
-  const Time next = now < last_probe ? std::min(now + probe_every(limit), last_probe) : due;
-  live->idle_timer = timers_.add(std::max<Millis>(next - now, 1), [this, live, run] {
-    live->idle_timer = 0;
-    idle_due(live, run);
-  });
-}
-
-// Half of the idle limit without a sign of life is a warning; all of it, a hang.
-void EngineImpl::idle_due(const LivePtr& live, int run) {
-  if (live->removed || !live->task || live->task->run != run || live->task->phase != TurnPhase::working || !live->turn)
-    return;
-  const Millis limit = live->task->launch.idle_timeout_ms;
-  // It waits for somebody or something: its clock stands still.
-  if (waits(*live->task)) live->last_sign = steady();
-  const Millis silent = steady() - live->last_sign;
-  if (silent < (live->warned ? limit : limit / 2)) {
-    live->turn->probe();
-    return arm_idle(live);
-  }
-  std::string seen = fmt::format("No event, no output, no CPU use and no I/O for {}", format_duration(silent));
-  if (!live->seen.empty()) seen += ": " + live->seen;
-  seen += '.';
-  if (live->warned) {
-    submit(live, {.input = input::Deadline{run, input::Deadline::Which::idle, std::move(seen)}});
-    // Where nothing comes of it, because a question was under way: it is watched again.
-    live->last_sign = steady();
-    live->warned = false;
-    return arm_idle(live);
-  }
-  live->warned = true;
-  seen += fmt::format(" After {} it counts as hung.", format_duration(limit));
-  submit(live, {.input = input::Deadline{run, input::Deadline::Which::idle_warning, std::move(seen)}});
-  arm_idle(live);
-}
-
-void EngineImpl::arm_progress(const LivePtr& live) {
-  const Millis every = live->task->launch.progress_every_ms;
-  if (every <= 0 || !live->turn) return;
-  const int run = live->task->run;
-  live->progress_timer = timers_.add(every, [this, live, run] {
-    live->progress_timer = 0;
-    if (live->removed || live->task->run != run || !live->turn) return;
-    submit(live, {.input = input::ProgressDue{run}});
-    arm_progress(live);
-  });
 }
 
 }  // namespace errand

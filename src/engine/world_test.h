@@ -2,6 +2,8 @@
 #pragma once
 
 #include <deque>
+#include <functional>
+#include <map>
 #include <optional>
 
 #include <gtest/gtest.h>
@@ -39,13 +41,28 @@ struct World {
     store = open_memory_store(disk, loop);
     timers = std::make_unique<TimerQueue>(clock);
     demo = fake::make_demo_driver(*timers);
+    // Two agents that do what `scripts` says for a prompt: one goes on in the message that was open when the server
+    // died, as a process would; the turns of the other live in the server.
+    const auto script = [this](const fake::Prompt& prompt) {
+      const auto known = scripts.find(prompt.text);
+      return known == scripts.end() ? fake::Script().say("Done.") : known->second;
+    };
+    scripted = std::make_unique<fake::FakeDriver>(*timers, fake::FakeOptions{.script = script});
+    fake::FakeOptions inside{.script = script};
+    inside.capabilities.keeps_message = false;
+    in_server = std::make_unique<fake::FakeDriver>(*timers, std::move(inside));
     engine = make_engine({.store = *store,
                           .loop = loop,
                           .readers = readers,
                           .clock = clock,
                           .random = random,
-                          .drivers = {{"demo", demo.get()}},
-                          .agents = {{.id = "demo", .name = "demo", .driver = "demo"}}},
+                          .drivers = {{"demo", demo.get()}, {"script", scripted.get()}, {"in_server", in_server.get()}},
+                          .agents = {{.id = "demo", .name = "demo", .driver = "demo"},
+                                     {.id = "script", .name = "script", .driver = "script"},
+                                     {.id = "in_server", .name = "in_server", .driver = "in_server"}},
+                          .wake_at = {},
+                          .faults = {},
+                          .pinned = pinned},
                          settings);
     bool ready = false;
     engine->recover([&](Result<void> recovered) { ready = recovered.has_value(); });
@@ -57,6 +74,8 @@ struct World {
   void crash() {
     engine.reset();
     demo.reset();
+    scripted.reset();
+    in_server.reset();
     timers.reset();
     store.reset();
     loop = HandExecutor();
@@ -101,6 +120,26 @@ struct World {
     EXPECT_TRUE(task) << (task ? "" : task.error().message);
     return task ? *task : Task{};
   }
+  Task run_script(std::string prompt, fake::Script script, std::function<void(Launch&)> more = {}) {
+    scripts[prompt] = std::move(script);
+    return launch(prompt, [&](Launch& launch) {
+      launch.agent_id = "script";
+      if (more) more(launch);
+    });
+  }
+  std::vector<Message> messages(const TaskId& id) { return store->messages(get(id).session_id, 0, 0, 500)->messages; }
+  bool has_event(const TaskId& id, EventType type, std::string_view words = {}) {
+    for (const Event& event : *store->events_after(id, 0, 10'000))
+      if (event.type == type && event.data.find(words) != std::string::npos) return true;
+    return false;
+  }
+  bool run_until(const std::function<bool()>& done, Millis most = 60'000) {
+    for (Millis spent = 0; spent < most && !done(); spent += 10) advance(10);
+    return done();
+  }
+  bool run_to_rest(const TaskId& id) {
+    return run_until([&] { return !at_work(get(id).state); });
+  }
   std::vector<std::string> event_names(const TaskId& id) {
     std::vector<std::string> names;
     for (const Event& event : *store->events_after(id, 0, 10'000)) names.emplace_back(name(event.type));
@@ -112,9 +151,11 @@ struct World {
   HandExecutor loop, readers;
   std::shared_ptr<MemoryDisk> disk = make_memory_disk();
   EngineSettings settings;
+  std::vector<std::string> pinned;
   std::unique_ptr<Store> store;
   std::unique_ptr<TimerQueue> timers;
-  std::unique_ptr<fake::FakeDriver> demo;
+  std::map<std::string, fake::Script> scripts;  // By prompt.
+  std::unique_ptr<fake::FakeDriver> demo, scripted, in_server;
   std::unique_ptr<Engine> engine;
 };
 

@@ -37,7 +37,8 @@ std::string broken_promise(const Task& task) {
       break;
     case TaskState::completed:
       if (task.reason != "finished" || task.stopping) return "completed has finished and left nothing";
-      if (!task.waiting.empty()) return "completed has no message waiting";
+      for (const WaitingMessage& message : task.waiting)
+        if (!message.notice || message.taken) return "completed has no message waiting but notices";
       break;
     case TaskState::failed:
       if (task.reason != task.error->code) return "the reason of a failure is its code";

@@ -23,7 +23,7 @@
 //   completed  .        .              .                 .        .          -          resumed  -        gone
 //   failed     .        . (3)          . (3)             . (3)    .          -          -        pending  gone
 //   cancelled  .        . (3)          . (3)             . (3)    .          -          -        pending  gone
-//   (Activity, Taken, Asked, Answered, Waits, GoesOn, Retrieved, ProgressDue and NoticeTaken never change a state.
+//   (Activity, Taken, Asked, Answered, AskDue, Waits, GoesOn, Retrieved, ProgressDue and NoticeTaken never change a state.
 //   Overrun is as Deadline. Noticed is as Prompt where it wakes; otherwise, and for a failed or cancelled task, it changes
 //   nothing: the notice waits for the next turn.)
 //
@@ -40,7 +40,8 @@
 //   pending:    Its turn is queued. No result of this attempt; no error. Not stopping.
 //   running:    Its turn is at work, run >= 1, started_at is set. No error.
 //   resumed:    Its turn is queued or at work; resume_count >= 1. No error.
-//   completed:  Its turn has ended, reason is "finished", not stopping, no asks, no waiting messages.
+//   completed:  Its turn has ended, reason is "finished", not stopping, no asks, no waiting messages but notices, which
+//               are kept for its next turn.
 //   `wait` is set only while a turn is at work and is not being stopped.
 //   failed:     error is set and reason equals its code. Its turn has ended, or is `working` exactly while stopping.
 //   cancelled:  reason names who. No error. Its turn has ended, or is `working` exactly while stopping.
@@ -112,6 +113,10 @@ struct Answered {
   std::string message;   // The answer, or the word that goes with the decision.
   std::string by;
 };
+// The time in which a question is to be answered (Ask::until) is over: it is denied.
+struct AskDue {
+  std::string request_id;
+};
 // Somebody read the result.
 struct Retrieved {};
 // The launch asked for a report every so often (progress_every_s).
@@ -149,8 +154,8 @@ struct Remove {
 
 using Input = std::variant<input::Start, input::Activity, input::Taken, input::TurnEnded, input::Cancel,
                            input::Deadline, input::Prompt, input::Retry, input::Lost, input::Asked, input::Answered,
-                           input::Retrieved, input::ProgressDue, input::Waits, input::GoesOn, input::Overrun,
-                           input::Noticed, input::NoticeTaken, input::Remove>;
+                           input::AskDue, input::Retrieved, input::ProgressDue, input::Waits, input::GoesOn,
+                           input::Overrun, input::Noticed, input::NoticeTaken, input::Remove>;
 
 namespace effect {
 struct Open {};  // Begin the turn with `Task::run`.
@@ -189,6 +194,9 @@ Step create(Launch launch, TaskId id, SessionId session, MessageId first, Time n
 // The messages that the turn must be given when it is opened: all untaken ones; where it is taken up again after a
 // restart, without those that wait for the next turn.
 std::vector<MessageId> messages_to_give(const Task& task, bool reattach);
+
+// Rules that "allow always" may add to a task; past them it is "allow" once.
+inline constexpr size_t granted_max = 1'000;
 
 // Restarts of a turn that hangs, where neither the launch nor the server's settings say how many.
 inline constexpr int max_restarts_default = 3;

@@ -194,10 +194,10 @@ std::string describe(const Task& task) {
 }
 
 std::string describe(const Input& input) {
-  static constexpr const char* names[] = {"Start",    "Activity",  "Taken",       "TurnEnded", "Cancel",
-                                          "Deadline", "Prompt",    "Retry",       "Lost",      "Asked",
-                                          "Answered", "Retrieved", "ProgressDue", "Waits",     "GoesOn",
-                                          "Overrun",  "Noticed",   "NoticeTaken", "Remove"};
+  static constexpr const char* names[] = {"Start",    "Activity", "Taken",     "TurnEnded",   "Cancel",
+                                          "Deadline", "Prompt",   "Retry",     "Lost",        "Asked",
+                                          "Answered", "AskDue",   "Retrieved", "ProgressDue", "Waits",
+                                          "GoesOn",   "Overrun",  "Noticed",   "NoticeTaken", "Remove"};
   static_assert(std::size(names) == std::variant_size_v<Input>);
   std::string text = names[input.index()];
   if (const auto run = named_run(input)) text += fmt::format(" run={}", *run);
@@ -249,6 +249,8 @@ std::vector<Input> all_inputs(const Task& task, int serial) {
     out.push_back(input::Answered{"req_never_asked", decision, "text", "user"});
     for (const Ask& ask : task.asks) out.push_back(input::Answered{ask.request_id, decision, "text", "user"});
   }
+  for (const Ask& ask : task.asks) out.push_back(input::AskDue{ask.request_id});
+  out.push_back(input::AskDue{"req_never_asked"});
   out.push_back(input::Retrieved{});
   for (const bool wake : {false, true})
     out.push_back(

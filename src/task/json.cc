@@ -373,9 +373,10 @@ Event ask_created_event(const Ask& ask, Time now) {
   });
 }
 
-Event ask_answered_event(std::string_view request_id, std::string_view decision, std::string_view by, Time now) {
+Event ask_answered_event(const Ask& ask, std::string_view by, Time now) {
   return make_event(EventType::ask_answered, now, [&](JsonOut& out) {
-    out.field("request_id", request_id).field("decision", decision).field("by", by);
+    out.field("request_id", ask.request_id).field("decision", ask.decision).field("by", by);
+    if (!ask.reply.empty()) out.field(ask.decision == "answer" ? "answer" : "message", ask.reply);
   });
 }
 

@@ -50,7 +50,7 @@ Event tool_completed_event(const Part& result, Time now);
 // The range of the log of `run` that was printed; its text is put in when it is framed.
 Event output_event(std::string_view stream, int run, int64_t offset, int64_t length, Time now);
 Event ask_created_event(const Ask& ask, Time now);
-Event ask_answered_event(std::string_view request_id, std::string_view decision, std::string_view by, Time now);
+Event ask_answered_event(const Ask& ask, std::string_view by, Time now);
 Event notice_event(EventType created_or_taken, const NoticeId& notice, Time now);
 Event end_event(TaskState state, Time now);
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "task/agent.h"
 #include "task/event.h"
 #include "task/message.h"
 #include "task/task.h"
@@ -28,6 +29,9 @@ std::string encode_error(const TaskError& error);
 Result<TaskError> decode_error(std::string_view json);
 std::string encode_parts(const std::vector<Part>& parts);
 Result<std::vector<Part>> decode_parts(std::string_view json);
+
+std::string encode_agent(const Agent& agent);
+Result<Agent> decode_agent(std::string_view json);
 
 // Puts an event of an open assistant message (message.delta, tool.started, tool.completed) into it, so that a message
 // that was cut, or is still being written, can be shown from its events. Others are ignored.

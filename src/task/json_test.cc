@@ -35,6 +35,8 @@ Launch full_launch() {
   launch.parent_session_id = SessionId("ses_p");
   launch.parent_message_id = MessageId("msg_p");
   launch.ancestors = {TaskId("task_p"), TaskId("task_q")};
+  launch.payers = {TaskId("task_q")};
+  launch.bounds = {{{{"bash", "git *", Permission::allow}}, Permission::deny}, {}};
   launch.batch_id = BatchId("batch_b");
   launch.labels = {{"k", "v"}};
   launch.timeout_ms = -1;
@@ -126,7 +128,7 @@ TEST(TaskJson, LaunchComesBackAsItWasStored) {
 TEST(TaskJson, LaunchIsMadeOfEveryField) {
   // A new field of Launch must be added to both codecs: this fails when one is added and forgotten here.
   const json::object stored = json::parse(encode_launch(full_launch())).as_object();
-  EXPECT_EQ(stored.size(), 37u) << json::serialize(stored);
+  EXPECT_EQ(stored.size(), 39u) << json::serialize(stored);
 }
 
 TEST(TaskJson, ProgressComesBackAsItWasStored) {
@@ -358,8 +360,10 @@ TEST(TaskJson, EventDataHasTheFieldsOfTheContract) {
   EXPECT_EQ(output_event("stderr", 2, 3, 4, noon).data, R"({"stream":"stderr","run":2,"offset":3,"length":4})");
   EXPECT_EQ(ask_created_event({"req_1", AskKind::answer, "Which?", {"a", "b"}, noon, "", ""}, noon).data,
             R"({"request_id":"req_1","kind":"answer","text":"Which?","options":["a","b"]})");
-  EXPECT_EQ(ask_answered_event("req_1", "allow", "user", noon).data,
+  EXPECT_EQ(ask_answered_event({.request_id = "req_1", .decision = "allow"}, "user", noon).data,
             R"({"request_id":"req_1","decision":"allow","by":"user"})");
+  EXPECT_EQ(ask_answered_event({.request_id = "req_1", .decision = "answer", .reply = "blue"}, "user", noon).data,
+            R"({"request_id":"req_1","decision":"answer","by":"user","answer":"blue"})");
   EXPECT_EQ(notice_event(EventType::notice_taken, NoticeId("ntc_1"), noon).data, R"({"notice_id":"ntc_1"})");
   EXPECT_EQ(end_event(TaskState::cancelled, noon).data, R"({"status":"cancelled"})");
   EXPECT_EQ(end_event(TaskState::cancelled, noon).type, EventType::end);

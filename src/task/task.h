@@ -78,12 +78,19 @@ struct Budget {
   bool operator==(const Budget&) const = default;
 };
 
-// A rule of `permission`: the first whose tool and pattern match decides.
+// A rule of `permission`: the first whose tool and pattern match decides (task/permission.h).
 struct PermissionRule {
-  std::string tool;     // A tool's name, or "*".
-  std::string pattern;  // What the call is about, with "*"; empty matches all.
+  std::string tool;     // A tool's name; "*" stands for any text, in both.
+  std::string pattern;  // What the call is about; empty matches all.
   Permission decision = Permission::ask;
   bool operator==(const PermissionRule&) const = default;
+};
+
+// What somebody may do, as rules and what holds where none matches: of a task's parent, which it may not go beyond.
+struct PermissionBound {
+  std::vector<PermissionRule> rules;
+  Permission otherwise = Permission::ask;
+  bool operator==(const PermissionBound&) const = default;
 };
 
 // What the launch asked for. Fixed when the task is made; kept whole so that a retry does the same again.
@@ -108,7 +115,9 @@ struct Launch {
   MessageId parent_message_id;
   // The task whose session the parent session is, that one's own, and so on; at most depth_max. Found by the engine.
   std::vector<TaskId> ancestors;
-  BatchId batch_id;  // "new" asks for one.
+  std::vector<TaskId> payers;           // Those of them whose budget it shares.
+  std::vector<PermissionBound> bounds;  // What they may do: the strictest of all decides. Found by the engine, too.
+  BatchId batch_id;                     // "new" asks for one.
   StringMap labels;
   Millis timeout_ms = 0;       // 0: the default for the kind; -1: none.
   Millis idle_timeout_ms = 0;  // 0: the default; -1: none.

@@ -238,6 +238,7 @@ Status Host::open_turn(bool reattach) {
 
 Status Host::crash_and_reopen() {
   if (turn_) turn_->detach();
+  when_stored_.clear();  // Of the old turn, and gone before what it refers to.
   turn_.reset();
   world_.restart();
   // Only what was stored counts; how the old server heard it end does not.
@@ -246,7 +247,6 @@ Status Host::crash_and_reopen() {
   detached_ = false;
   store_max_ = INT_MAX;
   lost_ = false;
-  when_stored_.clear();
   if (!world_.driver().capabilities().keeps_message) {
     transcript_.cut();
     Recording recording;
@@ -267,6 +267,8 @@ void Host::report(std::vector<Report> reports, std::string checkpoint) {
   if (ended_ > 0) broken_ += "a report after the end\n";
   if (detached_) broken_ += "a report after detach\n";
   if (reports.empty()) broken_ += "an empty report\n";
+  if (std::ranges::any_of(reports, [](const Report& any) { return std::holds_alternative<report::Output>(any); }))
+    world_.heard_output();
   if (static_cast<int>(stored_.size()) >= store_max_) {
     lost_ = true;
     return;

@@ -32,6 +32,9 @@ class DriverWorld {
   // What is still at work for a task: live processes, timers.
   virtual int left_behind() = 0;
 
+  // A report with output came, whatever became of it: what waits for that may go on.
+  virtual void heard_output() {}
+
   // What the suite runs. Each is the same work every time.
   virtual Launch speaks() = 0;   // Reports for a while, with text that is not ASCII, and completes.
   virtual Launch goes_on() = 0;  // Begins with a report and does not end by itself.
@@ -114,7 +117,10 @@ class Host final : public Sink {
   // The server dies as it is and a new one takes the turn up from what was stored.
   Status crash_and_reopen();
   void detach();
-  void close() { turn_.reset(); }  // ~Turn.
+  void close() {  // ~Turn.
+    when_stored_.clear();
+    turn_.reset();
+  }
 
   bool run_until(const std::function<bool()>& done) { return step_until(done); }
   // Until nothing happens any more.

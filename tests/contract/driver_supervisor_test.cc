@@ -48,10 +48,18 @@ class RealCommandWorld final : public DriverWorld {
     launch.work_dir = bench_.folder.path();
     return launch;
   }
-  // One stream only: how two interleave is the kernel's business, and differs from time to time.
+  // One stream only: how two interleave is the kernel's business, and differs from time to time. Each piece waits until
+  // the one before it was heard, so that it is a report of its own however busy the machine is.
   Launch speaks() override {
-    return command(
-        R"(printf 'Größe 你好 \360\237'; sleep 0.06; printf '\231\202\n'; sleep 0.06; printf '\377 \303'; sleep 0.06; printf '\251 done\n'; printf 'half \342\202')");
+    gates_ = bench_.folder.path() + "/gates" + std::to_string(++spoken_);
+    heard_ = 0;
+    std::filesystem::create_directory(gates_);
+    return command("heard() { until [ -e " + gates_ + "/$1 ]; do sleep 0.01; done; }; " +
+                   R"(printf 'Größe 你好 \360\237'; heard 1; printf '\231\202\n'; heard 2; printf '\377 \303'; )" +
+                   R"(heard 3; printf '\251 done\n'; printf 'half \342\202')");
+  }
+  void heard_output() override {
+    if (!gates_.empty()) std::ofstream(gates_ + "/" + std::to_string(++heard_));
   }
   Launch goes_on() override { return command("echo I begin.; (sleep 1000 &) ; sleep 1000"); }
   Launch fails() override { return command("echo out; echo 'no such thing' >&2; exit 7"); }
@@ -69,6 +77,8 @@ class RealCommandWorld final : public DriverWorld {
   SystemClock clock_;
   TimerQueue timers_{clock_};
   std::unique_ptr<Driver> driver_;
+  std::string gates_;
+  int spoken_ = 0, heard_ = 0;
 };
 
 INSTANTIATE_TEST_SUITE_P(RealCommand, DriverContract,

@@ -16,7 +16,16 @@ uint64_t hash_of(uint64_t seed, std::string_view text) {
 
 void add_step(fake::Script& script, SeededRandom& random, int number) {
   const auto ms = [&](uint64_t most) { return static_cast<Millis>(random.below(most)); };
-  switch (random.below(12)) {
+  switch (random.below(15)) {
+    case 12:
+      script.blocked(WaitKind::quota, "A usage limit.", ms(20'000));
+      break;
+    case 13:
+      script.blocked(WaitKind::children, "Its tasks.", ms(20'000));
+      break;
+    case 14:
+      script.system("What came before was cut.");
+      break;
     case 0:
       script.say(fmt::format("Step {}. ", number));
       break;

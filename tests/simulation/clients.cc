@@ -115,7 +115,8 @@ Launch Clients::random_launch() {
   launch.idle_timeout_ms = static_cast<Millis>(4'000 + random_.below(30'000));
   if (random_.one_in(4)) launch.timeout_ms = static_cast<Millis>(2'000 + random_.below(60'000));
   if (random_.one_in(3)) launch.on_hang = OnHang::restart;
-  if (random_.one_in(3)) launch.parent_session_id = any_session();
+  if (random_.one_in(2)) launch.parent_session_id = random_.one_in(2) ? own_session() : any_session();
+  if (random_.one_in(10)) launch.budget.tool_calls = static_cast<int64_t>(1 + random_.below(3));
   if (random_.one_in(4)) launch.batch_id = any_batch();
   if (random_.one_in(8)) launch.retention_ms = static_cast<Millis>(1'000 + random_.below(60'000));
   if (random_.one_in(8)) launch.progress_every_ms = static_cast<Millis>(1'000 + random_.below(20'000));
@@ -138,7 +139,10 @@ void Clients::launch(Engine& engine) {
   engine.launch(launch, key, fingerprint,
                 reply<TaskView>("launch " + launch.prompt, [this, key, launch](const Result<TaskView>& result) {
                   if (!result) {
-                    if (result.error().code == Code::invalid_argument || result.error().code == Code::conflict)
+                    // A task's own session may be too deep, cancelled, or without a budget that is left.
+                    const bool foreign = launch.parent_session_id.value.starts_with("ses_parent");
+                    if (result.error().code == Code::invalid_argument ||
+                        (result.error().code == Code::conflict && (foreign || launch.parent_session_id.empty())))
                       verdict_.broken("a good launch was refused: " + result.error().message);
                     return;
                   }
@@ -315,6 +319,11 @@ TaskId Clients::any_task() {
 }
 
 SessionId Clients::any_session() { return SessionId(fmt::format("ses_parent{}", random_.below(3))); }
+
+SessionId Clients::own_session() {
+  const MemoryDisk::TaskRow* row = truth_.disk().find(any_task());
+  return row ? row->task.session_id : any_session();
+}
 
 BatchId Clients::any_batch() {
   if (batches_.empty() || random_.one_in(3)) return BatchId("new");

@@ -60,6 +60,7 @@ class Clients {
   Launch random_launch();
   TaskId any_task();
   SessionId any_session();
+  SessionId own_session();  // Of a task.
   BatchId any_batch();
   Engine::NewMessage new_message();
   int next_mark(WaitingMessage::When when);

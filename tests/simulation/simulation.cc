@@ -79,7 +79,12 @@ class Simulation {
     EngineSettings settings;
     settings.max_concurrent = weather_.max_concurrent;
     settings.allow_over_limit = weather_.over_limit;
+    // The same in every life of the server.
+    SeededRandom setup(options_.seed);
+    settings.wake = setup.one_in(3);
+    if (setup.one_in(3)) settings.ask_timeout_ms = 20'000;
     fake::FakeOptions agents;
+    agents.capabilities.keeps_message = setup.one_in(2);
     agents.script = [seed = options_.seed](const fake::Prompt& prompt) { return script_for(seed, prompt); };
     agents.misbehave = [this](const TurnRequest& request) { return misbehaviour(*request.task); };
     agents.stop_ms = weather_.stop_ms;
@@ -304,6 +309,7 @@ class Simulation {
     if (health.inbox != 0) verdict_.broken("something still waits to be stored");
     if (!watch_.open().empty() || server_->live_turns() != 0) verdict_.broken("an agent is still at work");
     truth_.check_notices();
+    truth_.check_own_notices();
     truth_.check_batches();
     truth_.check_messages();
     for (const auto& stream : streams_) stream->check_complete();

@@ -79,8 +79,9 @@ void Truth::check_task(const MemoryDisk::TaskRow& row, Known& known) {
   if (task.last_seq != std::ssize(row.events)) verdict_.broken(task.id.value + " has lost events");
   if (task.phase != TurnPhase::working)
     known.waived = false;
-  else if (!task.asks.empty())
+  else if (!task.asks.empty() || task.wait)
     known.waived = true;
+  if (task.launch.ancestors.size() > depth_max) verdict_.broken(task.id.value + " is deeper than tasks may be");
 }
 
 void Truth::check_event(const Event& event, Known& known) {
@@ -164,6 +165,7 @@ void Truth::check_notices() {
     // Its parent's end takes the notices with it, and the task; between the two it has none.
     const SessionId& parent = task.launch.parent_session_id;
     if (parent && !disk_->sessions.contains(parent)) continue;
+    if (!task.launch.ancestors.empty() && !disk_->find(task.launch.ancestors.front())) continue;
     for (const int turn : known.ended_turns)
       if (told[task.id][turn] != 1)
         verdict_.broken(
@@ -171,6 +173,23 @@ void Truth::check_notices() {
     for (const auto& [turn, count] : told[task.id])
       if (count != 0 && !known.ended_turns.contains(turn))
         verdict_.broken(fmt::format("a notice tells that turn {} of {} ended, which it did not", turn, task.id.value));
+  }
+}
+
+// R5.5: a notice to a task's own session is one message of its conversation, taken in the commit in which the agent
+// took that.
+void Truth::check_own_notices() {
+  std::map<SessionId, const Task*> own;
+  for (const auto& [number, row] : disk_->tasks) own.emplace(row.task.session_id, &row.task);
+  for (const auto& [id, notice] : disk_->notices) {
+    const auto parent = own.find(notice.session_id);
+    if (notice.session_id.empty() || parent == own.end()) continue;
+    const MessageId message("msg_" + id.value.substr(id.value.find('_') + 1));
+    const auto row = disk_->messages.find(message);
+    const bool heard = row != disk_->messages.end() && row->second.message.completed_at;
+    if (static_cast<bool>(notice.taken_at) != heard)
+      verdict_.broken(fmt::format("notice {} to {} is {}, and its agent has {} it", id.value, parent->second->id.value,
+                                  notice.taken_at ? "taken" : "open", heard ? "heard" : "not heard"));
   }
 }
 
@@ -184,7 +203,8 @@ void Truth::check_batches() {
     const MemoryDisk::TaskRow* row = disk_->find(id);
     // Notices go with what they are about, and with the session that they are for.
     const bool may_be_gone =
-        !row || (row->task.launch.parent_session_id && !disk_->sessions.contains(row->task.launch.parent_session_id));
+        !row || (row->task.launch.parent_session_id && !disk_->sessions.contains(row->task.launch.parent_session_id)) ||
+        (!row->task.launch.ancestors.empty() && !disk_->find(row->task.launch.ancestors.front()));
     if (may_be_gone) told[known.batch] = true;
   }
   for (const auto& [batch, known] : told)

@@ -32,6 +32,7 @@ class Truth {
   // At the end: each turn that ended has its one notice (R5.5, P6), each message reached its agent once and in order
   // (R5.1).
   void check_notices();
+  void check_own_notices();
   // At the end: a batch that is whole was told of (R5.5).
   void check_batches();
   void check_messages();

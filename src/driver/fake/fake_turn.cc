@@ -85,6 +85,7 @@ FakeTurn::Pause FakeTurn::run(const step::Say& say) {
   place_.sub += static_cast<int64_t>(size);
   if (size < rest.size()) return say.every_ms > 0 ? after(say.every_ms) : none();
   if (!say.reasoning) place_.said = place_.step;
+  if (!say.opaque.empty()) batch_.emplace_back(report::Opaque{place_.part, say.opaque});
   if (!text.empty()) ++place_.part;
   next_step();
   return none();
@@ -161,6 +162,26 @@ FakeTurn::Pause FakeTurn::run(const step::Wait& wait) {
   return after(wait.ms);
 }
 
+FakeTurn::Pause FakeTurn::run(const step::Blocked& blocked) {
+  if (waited_) {
+    batch_.emplace_back(report::GoesOn{});
+    next_step();
+    return none();
+  }
+  // Also where it is taken up again: whoever takes it up does not know yet that it still waits.
+  batch_.emplace_back(report::Waits{blocked.kind, blocked.text, blocked.until});
+  waited_ = true;
+  place_.sub = 1;
+  return after(blocked.ms);
+}
+
+FakeTurn::Pause FakeTurn::run(const step::System& system) {
+  close_message();
+  batch_.emplace_back(report::SystemMessage{{}, {{.type = PartType::text, .text = system.text}}});
+  next_step();
+  return none();
+}
+
 FakeTurn::Pause FakeTurn::run(const step::Use& use) {
   batch_.emplace_back(report::Used{use.usage});
   next_step();
@@ -212,7 +233,8 @@ void FakeTurn::take_messages() {
   if (place_.sub > 0) ++place_.part;  // The text of the running step goes on in a part of its own.
   for (; !messages_.empty(); messages_.pop_front()) {
     const Message& message = messages_.front();
-    const std::string text = text_of(message);
+    std::string text = text_of(message);
+    if (text.empty() && !message.parts.empty()) text = message.parts.front().text;
     batch_.emplace_back(report::Taken{message.id});
     batch_.emplace_back(report::Text{place_.part++, false,
                                      fmt::format("You said: {}\n", first_characters(to_utf8(first_line(text)), 200))});

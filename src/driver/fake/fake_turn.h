@@ -55,6 +55,8 @@ class FakeTurn final : public Turn {
   Pause run(const step::Asking& asking);
   Pause run(const step::Check& check);
   Pause run(const step::Wait& wait);
+  Pause run(const step::Blocked& blocked);
+  Pause run(const step::System& system);
   Pause run(const step::Use& use);
   Pause run(const step::Warn& warn);
   Pause run(const step::AgentSession& session);

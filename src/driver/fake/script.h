@@ -23,8 +23,9 @@ namespace step {
 struct Say {  // One part of text.
   std::string text;
   bool reasoning = false;
-  size_t chunk = 0;     // Bytes a report; 0: all at once.
-  Millis every_ms = 0;  // Between two chunks.
+  size_t chunk = 0;         // Bytes a report; 0: all at once.
+  Millis every_ms = 0;      // Between two chunks.
+  std::string opaque = {};  // Told behind the text.
 };
 struct Repeat {  // One part of text that grows by `text` again and again; "{n}" is the count so far.
   std::string text;
@@ -57,6 +58,15 @@ struct Wait {
   Millis ms = 0;        // Less than 0: for ever.
   bool silent = false;  // Shows no sign of life meanwhile, not even to a probe.
 };
+struct Blocked {  // Waits for a quota or for children, and says so.
+  WaitKind kind = WaitKind::quota;
+  std::string text;
+  Millis ms = 0;
+  Time until = {};
+};
+struct System {  // A system message; what follows is a message of its own.
+  std::string text;
+};
 struct Use {
   Usage usage;
 };
@@ -76,8 +86,9 @@ struct Finish {
 };
 }  // namespace step
 
-using ScriptStep = std::variant<step::Say, step::Repeat, step::Tool, step::Asking, step::Check, step::Wait, step::Use,
-                                step::Warn, step::AgentSession, step::EndMessage, step::Fail, step::Finish>;
+using ScriptStep =
+    std::variant<step::Say, step::Repeat, step::Tool, step::Asking, step::Check, step::Wait, step::Blocked,
+                 step::System, step::Use, step::Warn, step::AgentSession, step::EndMessage, step::Fail, step::Finish>;
 
 // A script that comes to its end without Finish or Fail finishes.
 class Script {
@@ -96,6 +107,8 @@ class Script {
   Script& wait(Millis ms) { return add(step::Wait{ms}); }
   Script& silent(Millis ms) { return add(step::Wait{ms, true}); }
   Script& hang() { return add(step::Wait{-1, true}); }
+  Script& blocked(WaitKind kind, std::string text, Millis ms) { return add(step::Blocked{kind, std::move(text), ms}); }
+  Script& system(std::string text) { return add(step::System{std::move(text)}); }
   Script& use(Usage usage) { return add(step::Use{usage}); }
   Script& warn(std::string code, std::string text) { return add(step::Warn{std::move(code), std::move(text)}); }
   Script& session(std::string id) { return add(step::AgentSession{std::move(id)}); }

@@ -1,0 +1,249 @@
+// What drivers report beyond text and calls: their own data, system messages, waits; and taking a turn up again.
+#include <algorithm>
+
+#include "engine/engine.h"
+#include "engine/history.h"
+#include "engine/world_test.h"
+
+namespace errand {
+namespace {
+
+using fake::Script;
+
+Launch& in_server(Launch& launch) {
+  launch.agent_id = "in_server";
+  return launch;
+}
+
+TEST(Reports, ADriversOwnDataIsStoredWithItsPartAndNeverShown) {
+  World world;
+  Script script;
+  script.add(fake::step::Say{.text = "hmm", .reasoning = true, .opaque = "SIGNATURE"}).wait(1'000).say("Done.");
+  const Task task = world.run_script("sign", script);
+  world.advance(100);
+  const auto signed_part = [&] {
+    for (const Message& message : world.messages(task.id))
+      for (const Part& part : message.parts)
+        if (part.opaque == "SIGNATURE") return part.type == PartType::reasoning && part.text == "hmm";
+    return false;
+  };
+  EXPECT_TRUE(signed_part()) << "while the message is open";
+  world.crash();
+  EXPECT_TRUE(signed_part()) << "after the server died";
+  ASSERT_TRUE(world.run_to_rest(task.id));
+  EXPECT_TRUE(signed_part()) << "when it is complete";
+  EXPECT_EQ(world.messages(task.id).back().parts.back().text, "Done.");
+  for (const Event& event : *world.store->events_after(task.id, 0, 1'000))
+    EXPECT_EQ(event.data.find("SIGNATURE"), std::string::npos) << event.data;
+}
+
+TEST(Reports, ASystemMessageStandsInTheConversationWhole) {
+  World world;
+  const Task task = world.run_script("compact", Script().say("one").system("Context was cut.").say("two"));
+  ASSERT_TRUE(world.run_to_rest(task.id));
+  const std::vector<Message> messages = world.messages(task.id);
+  ASSERT_EQ(messages.size(), 4u);
+  EXPECT_EQ(messages[1].role, Role::assistant);
+  EXPECT_FALSE(messages[1].interrupted);
+  EXPECT_EQ(messages[2].role, Role::system);
+  EXPECT_EQ(text_of(messages[2]), "Context was cut.");
+  EXPECT_TRUE(messages[2].completed_at);
+  EXPECT_EQ(text_of(messages[3]), "two");
+}
+
+// R1.10, R4.5.
+TEST(Waiting, ForAQuotaHoldsNoSlotAndDoesNotHang) {
+  World world({.max_concurrent = 1, .idle_timeout_ms = 1'000});
+  const Task waits = world.run_script("quota", Script().blocked(WaitKind::quota, "Usage limit.", 5'000).say("On."));
+  const Task other = world.launch("noop");
+  world.advance(50);
+  EXPECT_EQ(world.get(waits.id).wait->kind, WaitKind::quota);
+  EXPECT_TRUE(world.run_to_rest(other.id)) << "another agent gets the slot";
+  EXPECT_EQ(world.get(waits.id).state, TaskState::running);
+  ASSERT_TRUE(world.run_to_rest(waits.id));
+  EXPECT_EQ(world.get(waits.id).state, TaskState::completed);
+  EXPECT_TRUE(
+      world.has_event(waits.id, EventType::task_status, R"("waiting_for":{"kind":"quota","text":"Usage limit.")"));
+}
+
+TEST(Waiting, OthersOnTheSameAccountWaitWithIt) {
+  World world;
+  const Task waits = world.run_script("quota", Script().blocked(WaitKind::quota, "Usage limit.", 5'000).say("On."));
+  world.advance(50);
+  const Task same = world.run_script("same", Script().say("me too"));
+  const Task model = world.run_script("model", Script().say("another model"), [](Launch& l) { l.model = "other"; });
+  const Task driver = world.launch("noop");
+  world.advance(1'000);
+  EXPECT_EQ(world.get(same.id).state, TaskState::pending);
+  EXPECT_EQ(world.get(model.id).state, TaskState::completed);
+  EXPECT_EQ(world.get(driver.id).state, TaskState::completed);
+  ASSERT_TRUE(world.run_to_rest(waits.id));
+  EXPECT_TRUE(world.run_to_rest(same.id));
+}
+
+TEST(Waiting, OthersWaitNoLongerThanTheTimeThatWasNamed) {
+  World world;
+  Script script;
+  script.add(fake::step::Blocked{WaitKind::quota, "Until then.", 600'000, world.clock.wall() + 2'000});
+  const Task waits = world.run_script("quota", script);
+  world.advance(50);
+  const Task same = world.run_script("same", Script().say("me too"));
+  world.advance(1'000);
+  EXPECT_EQ(world.get(same.id).state, TaskState::pending);
+  EXPECT_TRUE(world.run_to_rest(same.id));
+  EXPECT_TRUE(world.get(waits.id).wait);
+}
+
+TEST(Waiting, ThatIsCancelledFreesTheLine) {
+  World world;
+  const Task waits = world.run_script("quota", Script().blocked(WaitKind::quota, "Usage limit.", 600'000));
+  world.advance(50);
+  const Task same = world.run_script("same", Script().say("me too"));
+  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->cancel(waits.id, "user", std::move(reply)); }));
+  EXPECT_FALSE(world.get(waits.id).wait);
+  EXPECT_TRUE(world.run_to_rest(same.id));
+}
+
+TEST(Waiting, GoesOnAfterTheServerDied) {
+  World world;
+  const Task waits = world.run_script("quota", Script().blocked(WaitKind::quota, "Usage limit.", 5'000).say("On."));
+  world.advance(1'000);
+  world.crash();
+  EXPECT_TRUE(world.get(waits.id).wait);
+  ASSERT_TRUE(world.run_to_rest(waits.id));
+  EXPECT_EQ(world.get(waits.id).state, TaskState::completed);
+}
+
+TEST(WhenStored, IsCalledWhenAllBeforeItIsDurableAndNeverInside) {
+  // A driver of one turn that asks to be told.
+  struct Asker final : Driver {
+    struct AskerTurn final : Turn {
+      Status send(const Message&) override { return {}; }
+      void answer(const std::string&, const std::string&, const std::string&) override {}
+      void stop() override {}
+    };
+    Capabilities capabilities() const override { return {}; }
+    Status check(const Launch&) const override { return {}; }
+    Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& to) override {
+      sink = &to;
+      EXPECT_NE(request.agent, nullptr);
+      for (const Message& message : request.messages) to.report({report::Taken{message.id}}, "0");
+      to.report({report::MessageBegan{}, report::Text{0, false, "half"}}, "1");
+      to.when_stored([this] { called += 1; });
+      EXPECT_EQ(called, 0) << "inside the call";
+      return std::make_unique<AskerTurn>();
+    }
+    Sink* sink = nullptr;
+    int called = 0;
+  } asker;
+  World world;
+  world.engine = make_engine({.store = *world.store,
+                              .loop = world.loop,
+                              .readers = world.readers,
+                              .clock = world.clock,
+                              .random = world.random,
+                              .drivers = {{"asker", &asker}},
+                              .agents = {{.id = "asker", .name = "asker", .driver = "asker"}}},
+                             world.settings);
+  const Task task = world.launch("x", [](Launch& launch) { launch.agent_id = "asker"; });
+  world.settle();
+  EXPECT_EQ(asker.called, 1);
+  EXPECT_EQ(world.get(task.id).checkpoint, "1");
+  // Text alone may wait to be merged; not where somebody waits for it.
+  asker.sink->report({report::Text{0, false, " and half"}}, "2");
+  asker.sink->when_stored([&] {
+    asker.called += 1;
+    EXPECT_EQ(world.get(task.id).checkpoint, "2");
+  });
+  world.settle();
+  EXPECT_EQ(asker.called, 2);
+  asker.sink->when_stored([&] { asker.called += 1; });
+  EXPECT_EQ(asker.called, 2);
+  world.settle();
+  EXPECT_EQ(asker.called, 3) << "nothing is under way: at the next moment";
+  asker.sink->when_stored([&] { asker.called += 100; });
+  asker.sink->ended({.kind = Outcome::Kind::completed, .result = "over"});
+  world.settle();
+  EXPECT_EQ(asker.called, 3) << "not once the turn is over";
+  world.engine.reset();
+}
+
+// R2.2: a turn that lives in the server is taken up with all that was stored; what it was saying is cut, and said so.
+TEST(TakenUp, FindsItsOpenMessageClosedAndItsHistoryWhole) {
+  World world;
+  world.scripts["work"] = Script().say("first").end_message().repeat("{n} ", 20, 100).say("last");
+  const Task task = world.launch("work", [](Launch& launch) { in_server(launch); });
+  world.advance(1'500);
+  world.crash();
+  const std::vector<Message> cut = world.messages(task.id);
+  ASSERT_GE(cut.size(), 3u);
+  EXPECT_FALSE(cut[1].interrupted);
+  EXPECT_TRUE(cut[2].interrupted);
+  EXPECT_TRUE(cut[2].completed_at);
+  EXPECT_TRUE(text_of(cut[2]).starts_with("1 2 3"));
+  ASSERT_TRUE(world.run_to_rest(task.id));
+  EXPECT_EQ(world.get(task.id).state, TaskState::completed);
+  const std::vector<Message> all = world.messages(task.id);
+  ASSERT_EQ(all.size(), 4u);
+  std::string said;
+  for (const Message& message : all)
+    if (message.role == Role::assistant) said += text_of(message) + "|";
+  EXPECT_NE(said.find("19 20 "), std::string::npos);
+  EXPECT_NE(said.find("last"), std::string::npos);
+  EXPECT_EQ(std::ranges::count_if(all, [](const Message& m) { return m.interrupted; }), 1);
+}
+
+TEST(TakenUp, AgainAndAgain) {
+  World world;
+  world.scripts["work"] = Script().repeat("{n} ", 30, 100);
+  const Task task = world.launch("work", [](Launch& launch) { in_server(launch); });
+  for (int i = 0; i < 5; ++i) {
+    world.advance(350);
+    world.crash();
+  }
+  ASSERT_TRUE(world.run_to_rest(task.id));
+  std::string said;
+  for (const Message& message : world.messages(task.id))
+    if (message.role == Role::assistant) said += text_of(message);
+  std::string expected;
+  for (int i = 1; i <= 30; ++i) expected += std::to_string(i) + " ";
+  std::erase(said, '\n');
+  EXPECT_EQ(said, expected) << "nothing twice, nothing lost";
+}
+
+Message said(int64_t seq, Role role, Time created, Time completed, int turn = 1) {
+  Message message;
+  message.id = MessageId("msg_" + std::to_string(seq));
+  message.seq = seq;
+  message.role = role;
+  message.turn = turn;
+  message.created_at = created;
+  message.completed_at = completed;
+  return message;
+}
+
+std::string order_of(const std::vector<Message>& messages) {
+  std::string out;
+  for (const Message& message : messages) out += std::to_string(message.seq) + " ";
+  return out;
+}
+
+TEST(History, IsInTheOrderInWhichMessagesWereTaken) {
+  const Time t{1'000'000};
+  // Sent while the agent said 2, and taken only behind 4, which it said meanwhile.
+  EXPECT_EQ(order_of(in_taking_order({said(1, Role::user, t, t), said(2, Role::assistant, t + 1, t + 5),
+                                      said(3, Role::user, t + 2, t + 9), said(4, Role::assistant, t + 6, t + 8),
+                                      said(5, Role::assistant, t + 10, t + 12)})),
+            "1 2 4 3 5 ");
+  // Taken in the moment in which the next message began.
+  EXPECT_EQ(order_of(in_taking_order({said(1, Role::user, t, t), said(2, Role::assistant, t, t + 5),
+                                      said(3, Role::user, t + 2, t + 6), said(4, Role::assistant, t + 6, t + 8)})),
+            "1 2 3 4 ");
+  // A clock that was set back moves nothing over the end of a turn.
+  EXPECT_EQ(
+      order_of(in_taking_order({said(1, Role::user, t, t + 100, 1), said(2, Role::assistant, t + 50, t + 60, 2)})),
+      "1 2 ");
+}
+
+}  // namespace
+}  // namespace errand

@@ -1,0 +1,146 @@
+// Settings that may change while the server runs. What the file, the environment or a flag says is pinned and wins; the
+// rest is the default, until it is changed: then it is stored and holds over restarts.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/fields.h"
+#include "base/json_out.h"
+#include "base/log.h"
+#include "engine/engine_impl.h"
+#include "task/json_in.h"
+
+namespace errand {
+namespace {
+
+constexpr std::string_view agent_prefix = "agents/";
+constexpr std::string_view prefix = "settings/";
+
+// Each of a change's settings that is given, by its name: visit(name, write).
+template <class Visit>
+void each_given(const SettingsChange& change, Visit visit) {
+  const auto number = [&](const char* name, const auto& value) {
+    if (value) visit(name, [&](JsonOut& out) { out.value(*value); });
+  };
+  number("max_concurrent", change.max_concurrent);
+  number("idle_timeout_s", change.idle_timeout_ms);
+  number("retention_s", change.retention_ms);
+  number("ask_timeout_s", change.ask_timeout_ms);
+  number("wake", change.wake);
+  number("loop_max", change.loop_max);
+  number("tools_family", change.tools_family);
+}
+
+// One stored setting: {"value": ...}; durations in milliseconds.
+bool read_stored(std::string_view name, Fields& fields, SettingsChange& into) {
+  const auto number = [&](auto& value, int64_t least, int64_t most) {
+    fields.integer("value", value.emplace(), least, most);
+  };
+  constexpr auto ms_max = static_cast<Millis>(seconds_max * 1'000);
+  if (name == "max_concurrent") {
+    number(into.max_concurrent, 1, 10'000);
+  } else if (name == "idle_timeout_s") {
+    number(into.idle_timeout_ms, 0, ms_max);
+  } else if (name == "retention_s") {
+    number(into.retention_ms, 0, ms_max);
+  } else if (name == "ask_timeout_s") {
+    number(into.ask_timeout_ms, 0, ms_max);
+  } else if (name == "wake") {
+    fields.flag("value", into.wake.emplace());
+  } else if (name == "loop_max") {
+    number(into.loop_max, 0, 1'000);
+  } else if (name == "tools_family") {
+    fields.text("value", into.tools_family.emplace(), {});
+  } else {
+    return false;  // Of a newer errand: left as it is.
+  }
+  return !fields.failed();
+}
+
+}  // namespace
+
+void EngineImpl::use_limits() {
+  SlotLimits limits{settings_.max_concurrent, settings_.max_per_agent, settings_.max_per_model};
+  for (const auto& agent : agents_)
+    if (agent->max_concurrent > 0) limits.per_agent.emplace(agent->id, agent->max_concurrent);
+  slots_.set_limits(std::move(limits));
+}
+
+void EngineImpl::use_settings(const SettingsChange& change) {
+  const auto use = [](auto& setting, const auto& value) {
+    if (value) setting = *value;
+  };
+  use(settings_.max_concurrent, change.max_concurrent);
+  use(settings_.idle_timeout_ms, change.idle_timeout_ms);
+  use(settings_.retention_ms, change.retention_ms);
+  use(settings_.ask_timeout_ms, change.ask_timeout_ms);
+  use(settings_.wake, change.wake);
+  use(settings_.loop_max, change.loop_max);
+  use(settings_.tools_family, change.tools_family);
+  use_limits();
+  if (parts_.settings_changed) parts_.settings_changed(settings_);
+}
+
+// At the start: what was changed before, unless it is pinned now.
+void EngineImpl::use_stored(const std::vector<Commit::Setting>& stored) {
+  SettingsChange change;
+  for (const Commit::Setting& setting : stored) {
+    const std::string_view name = setting.name;
+    if (name.starts_with(agent_prefix)) {
+      Result<Agent> agent = decode_agent(setting.json);
+      // The file has taken its name meanwhile: the file wins.
+      if (agent && check_agent(*agent, agent->id))
+        use_agent(std::move(*agent));
+      else
+        log_warning("engine",
+                    fmt::format("the stored agent {} is not used: {}", name.substr(agent_prefix.size()),
+                                agent ? check_agent(*agent, agent->id).error().message : agent.error().message));
+      continue;
+    }
+    if (!name.starts_with(prefix)) continue;
+    const std::string_view what = name.substr(prefix.size());
+    if (std::ranges::find(parts_.pinned, what) != parts_.pinned.end()) continue;
+    const Result<Document> document = Document::parse(setting.json);
+    SettingsChange read = change;
+    if (document) {
+      Fields fields(document->value());
+      if (read_stored(what, fields, read)) {
+        change = std::move(read);
+        continue;
+      }
+    }
+    log_warning("engine", fmt::format("the stored setting {} is not used", what));
+  }
+  use_settings(change);
+}
+
+void EngineImpl::change_settings(SettingsChange change, Reply<EngineSettings> reply) {
+  if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
+  Prepared prepared;
+  prepared.commit.now = wall();
+  std::string pinned;
+  each_given(change, [&](const char* name, const auto& write) {
+    if (std::ranges::find(parts_.pinned, name) != parts_.pinned.end()) pinned = name;
+    Commit::Setting& setting = prepared.commit.settings.emplace_back(std::string(prefix) + name);
+    JsonOut out(setting.json);
+    out.object().key("value");
+    write(out);
+    out.end();
+  });
+  if (!pinned.empty())
+    return answer_later(std::move(reply),
+                        fail(Code::conflict,
+                             fmt::format("{} is set in errand.toml, in the environment or by a flag of `errand serve`, "
+                                         "and holds as long as it is: change it there, or remove it there first.",
+                                         pinned),
+                             "setting_is_pinned"));
+  prepared.done = [this, change = std::move(change), reply = std::move(reply)](Result<Committed> stored) mutable {
+    if (!stored) return reply(std::unexpected(stored.error()));
+    use_settings(change);
+    schedule();  // There may be room for more now.
+    reply(settings_);
+  };
+  stage(std::move(prepared));
+}
+
+}  // namespace errand

@@ -1,0 +1,131 @@
+// Agents and settings that are changed while the server runs.
+#include <algorithm>
+
+#include "engine/engine.h"
+#include "engine/world_test.h"
+
+namespace errand {
+namespace {
+
+using fake::Script;
+
+Result<Agent> put(World& world, std::string id, Agent agent) {
+  return world.ask<Agent>([&](auto reply) { world.engine->put_agent(id, agent, std::move(reply)); });
+}
+
+Agent reviewer() {
+  Agent agent{.name = "reviewer", .driver = "script", .model = "m", .builtin = false};
+  agent.permission = Permission::deny;
+  agent.permission_rules = {{"bash", "git *", Permission::allow}};
+  agent.prompt = "You review.";
+  agent.tools = {"read"};
+  agent.budget.tool_calls = 7;
+  agent.enable_mcp = true;
+  agent.options = {{"effort", "high"}};
+  return agent;
+}
+
+TEST(Agents, AreUsedAtOnceAndKeptOverRestarts) {
+  World world;
+  const Result<Agent> made = put(world, {}, reviewer());
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_TRUE(made->id.starts_with("agent_"));
+  Agent expected = reviewer();
+  expected.id = made->id;
+  EXPECT_EQ(*made, expected);
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<Agent> agents = world.engine->agents();
+    EXPECT_EQ(std::ranges::count(agents, expected), 1);
+    const Task task = world.run_script("x", Script().say("ok"), [](Launch& l) { l.agent_id = "reviewer"; });
+    EXPECT_EQ(task.launch.agent_id, made->id);
+    EXPECT_EQ(task.launch.permission, Permission::deny);
+    EXPECT_EQ(task.launch.permission_rules, expected.permission_rules);
+    EXPECT_EQ(task.launch.budget.tool_calls, 7);
+    EXPECT_EQ(task.launch.model, "m");
+    EXPECT_TRUE(task.launch.enable_mcp);
+    ASSERT_TRUE(world.run_to_rest(task.id));
+    EXPECT_EQ(world.get(task.id).state, TaskState::completed);
+    world.crash();
+  }
+}
+
+TEST(Agents, AreChangedAndRemovedButTheFoundOnes) {
+  World world;
+  const Agent made = *put(world, {}, reviewer());
+  Agent other = reviewer();
+  other.model = "other";
+  ASSERT_TRUE(put(world, "reviewer", other)) << "by its name";
+  EXPECT_EQ(put(world, "demo", other).error().reason, "agent_is_fixed");
+  EXPECT_EQ(put(world, "agent_nobody", other).error().code, Code::not_found);
+  EXPECT_EQ(put(world, {}, other).error().reason, "agent_exists");
+  other.name = "demo";
+  EXPECT_EQ(put(world, made.id, other).error().reason, "agent_exists") << "names are unique";
+  other.name = "free";
+  other.driver = "nothing";
+  EXPECT_EQ(put(world, made.id, other).error().reason, "unknown_driver");
+  const auto remove = [&](std::string id) {
+    return world.ask<void>([&](auto reply) { world.engine->remove_agent(id, std::move(reply)); });
+  };
+  EXPECT_EQ(remove("demo").error().reason, "agent_is_fixed");
+  EXPECT_TRUE(remove(made.id));
+  EXPECT_EQ(remove(made.id).error().code, Code::not_found);
+  world.crash();
+  EXPECT_EQ(std::ranges::count(world.engine->agents(), "reviewer", &Agent::name), 0);
+}
+
+TEST(Agents, AtMostSoManyOfOneWorkAtOnce) {
+  World world({.max_concurrent = 10});
+  Agent narrow = reviewer();
+  narrow.max_concurrent = 1;
+  ASSERT_TRUE(put(world, {}, narrow));
+  const auto as_reviewer = [](Launch& l) { l.agent_id = "reviewer"; };
+  const Task first = world.run_script("hang", Script().hang(), as_reviewer);
+  const Task second = world.run_script("hang", Script().hang(), as_reviewer);
+  EXPECT_EQ(world.get(first.id).state, TaskState::running);
+  EXPECT_EQ(world.get(second.id).state, TaskState::pending);
+}
+
+Result<EngineSettings> change(World& world, SettingsChange change) {
+  return world.ask<EngineSettings>([&](auto reply) { world.engine->change_settings(change, std::move(reply)); });
+}
+
+TEST(SettingsChanges, HoldAtOnceAndOverRestarts) {
+  World world({.max_concurrent = 1});
+  const Task first = world.run_script("hang", Script().hang());
+  const Task second = world.run_script("hang", Script().hang());
+  EXPECT_EQ(world.get(second.id).state, TaskState::pending);
+  const Result<EngineSettings> changed = change(world, {.max_concurrent = 2,
+                                                        .retention_ms = 60'000,
+                                                        .ask_timeout_ms = 5'000,
+                                                        .wake = true,
+                                                        .loop_max = 9,
+                                                        .tools_family = "bgagent"});
+  ASSERT_TRUE(changed) << changed.error().message;
+  EXPECT_EQ(changed->max_concurrent, 2);
+  EXPECT_EQ(world.get(second.id).state, TaskState::running);
+  world.crash();
+  const EngineSettings settings = world.engine->settings();
+  EXPECT_EQ(settings.max_concurrent, 2);
+  EXPECT_EQ(settings.retention_ms, 60'000);
+  EXPECT_EQ(settings.ask_timeout_ms, 5'000);
+  EXPECT_TRUE(settings.wake);
+  EXPECT_EQ(settings.loop_max, 9);
+  EXPECT_EQ(settings.tools_family, "bgagent");
+  EXPECT_EQ(settings.idle_timeout_ms, EngineSettings{}.idle_timeout_ms) << "what was not changed";
+}
+
+TEST(SettingsChanges, LoseToWhatTheFileOrAFlagSays) {
+  World world;
+  ASSERT_TRUE(change(world, {.max_concurrent = 7, .wake = true}));
+  world.pinned = {"max_concurrent"};
+  world.crash();
+  EXPECT_EQ(world.engine->settings().max_concurrent, 3);
+  EXPECT_TRUE(world.engine->settings().wake);
+  const Result<EngineSettings> refused = change(world, {.max_concurrent = 9, .wake = false});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason, "setting_is_pinned");
+  EXPECT_TRUE(world.engine->settings().wake) << "all of it, or nothing";
+}
+
+}  // namespace
+}  // namespace errand

@@ -1,0 +1,109 @@
+// Tasks that tasks launch: what they may do, how deep they go, and what ends with their parent.
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "engine/engine_impl.h"
+#include "task/permission.h"
+
+namespace errand {
+namespace {
+
+bool inside(const std::string& path, const std::string& root) {
+  const std::filesystem::path below = std::filesystem::path(path).lexically_normal();
+  std::filesystem::path above = std::filesystem::path(root).lexically_normal();
+  if (!above.has_filename()) above = above.parent_path();  // "/a/" is "/a".
+  return std::mismatch(above.begin(), above.end(), below.begin(), below.end()).first == above.end();
+}
+
+Status check_folders(const Launch& launch, const Task& parent) {
+  const auto allowed = [&](const std::string& folder) {
+    return inside(folder, parent.launch.work_dir) ||
+           std::ranges::any_of(parent.launch.add_dirs, [&](const std::string& root) { return inside(folder, root); });
+  };
+  std::vector<std::string> asked = launch.add_dirs;
+  asked.push_back(launch.work_dir);
+  for (const std::string& folder : asked)
+    if (!allowed(folder))
+      return fail(
+          Code::forbidden,
+          fmt::format("A task may do no more than the one that launches it, which works in {}{}: {} is outside.",
+                      parent.launch.work_dir, parent.launch.add_dirs.empty() ? "" : " and its added folders", folder),
+          "beyond_parent");
+  return {};
+}
+
+}  // namespace
+
+// A child may do no more than its parent.
+Status EngineImpl::bound_by(Launch& launch, const Task& parent) const {
+  const Launch& above = parent.launch;
+  if (above.ancestors.size() >= depth_max)
+    return fail(Code::forbidden,
+                fmt::format("Tasks launch tasks at most {} deep, and this one would be deeper; do the work in the task "
+                            "at hand, or let the one that launched it launch this one.",
+                            depth_max),
+                "too_deep");
+  if (parent.state == TaskState::cancelled)
+    return fail(Code::conflict, "The task that launches it was cancelled; nothing new is begun for it.");
+  launch.ancestors = {parent.id};
+  launch.ancestors.insert(launch.ancestors.end(), above.ancestors.begin(), above.ancestors.end());
+  launch.payers = above.payers;
+  if (above.budget != Budget{}) launch.payers.insert(launch.payers.begin(), parent.id);
+  for (const TaskId& payer : launch.payers)
+    if (const auto purse = purses_.find(payer); purse != purses_.end())
+      if (const std::optional<TaskError> over = over_budget(purse->second))
+        return fail(Code::exhausted, over->message, "budget");
+  launch.sandbox = std::max(launch.sandbox, above.sandbox);
+  // A command may do what its user may, unless it is in a sandbox; an agent is held to its permissions and folders.
+  const bool agent = above.kind == TaskKind::agent;
+  if (agent) launch.bounds = bounds_for_children(parent);
+  if (!agent && above.sandbox == Sandbox::off) return {};
+  if (launch.work_dir.empty()) launch.work_dir = above.work_dir;
+  return check_folders(launch, parent);
+}
+
+// Finds the task whose session the launch names as its parent, where there is one, and binds the launch by it.
+void EngineImpl::with_parent(Launch launch, Reply<Launch> then) {
+  const SessionId session = launch.parent_session_id;
+  if (session.empty() || known_parents_.contains(session)) return then(std::move(launch));
+  read(
+      [session](Store& store) -> Result<std::optional<Task>> {
+        Result<Session> found = store.session(session);
+        if (!found && found.error().code == Code::not_found) return std::optional<Task>();
+        if (!found) return std::unexpected(found.error());
+        if (found->task_id.empty()) return std::optional<Task>();
+        Result<Task> task = store.get(found->task_id);
+        if (!task) return std::unexpected(task.error());
+        return std::optional(std::move(*task));
+      },
+      [this, launch = std::move(launch), then = std::move(then)](Result<std::optional<Task>> parent) mutable {
+        if (!parent) return then(std::unexpected(parent.error()));
+        if (!*parent) return then(std::move(launch));
+        if (Status bound = bound_by(launch, **parent); !bound) return then(std::unexpected(bound.error()));
+        then(std::move(launch));
+      });
+}
+
+// A cancel takes the tasks that the task launched, and theirs. What the server does not get to before it dies is found
+// when those begin or are taken up (is_orphaned).
+void EngineImpl::cancel_children(const Task& task) {
+  read([session = task.session_id](Store& store) { return store.tasks_of_parent(session); },
+       [this](Result<std::vector<TaskId>> children) {
+         if (!children) return;
+         for (const TaskId& id : *children) submit(id, {.input = input::Cancel{"parent"}});
+       });
+}
+
+// Its parent was cancelled, or is gone, and nobody has begun it anew since.
+Result<bool> is_orphaned(Store& store, const Task& task) {
+  if (task.launch.ancestors.empty()) return false;
+  const Result<Task> parent = store.get(task.launch.ancestors.front());
+  if (!parent && parent.error().code == Code::not_found) return true;
+  if (!parent) return std::unexpected(parent.error());
+  if (parent->state != TaskState::cancelled) return false;
+  return (task.attempt == 1 && task.turn == 1) || task.queued_at <= parent->completed_at;
+}
+
+}  // namespace errand

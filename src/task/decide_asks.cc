@@ -1,0 +1,74 @@
+// Questions and permissions (R4.6).
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "task/move.h"
+#include "task/permission.h"
+
+namespace errand::moves {
+
+Result<Step> on(const Task& task, const input::Asked& input, Time now) {
+  if (fenced(task, input.run) || !at_work(task.state) || task.stopping) return unchanged(task);
+  for (const Ask& known : task.asks)
+    if (known.request_id == input.ask.request_id) {
+      // Asked again, after a restart: an answer that was given is given once more.
+      Step again = unchanged(task);
+      if (!known.decision.empty())
+        again.effects.push_back(effect::Answer{known.request_id, known.decision, known.reply});
+      return again;
+    }
+  Move move(task, now);
+  move.event(ask_created_event(input.ask, now));
+  Ask& ask = move.task().asks.emplace_back(input.ask);
+  const Decision rule = permission_for(task, ask.tool, ask.subject);
+  if (ask.kind == AskKind::permission && rule.permission != Permission::ask) {
+    ask.decision = rule.permission == Permission::allow ? "allow" : "deny";
+    ask.until = Time{};
+    move.event(ask_answered_event(ask, rule.by_rule ? "rule" : "policy", now));
+    move.effect(effect::Answer{ask.request_id, ask.decision, {}});
+    return std::move(move).done();
+  }
+  move.asked();
+  move.status();
+  return std::move(move).done();
+}
+
+Result<Step> on(const Task& task, const input::Answered& input, Time now) {
+  const auto ask = std::ranges::find(task.asks, input.request_id, &Ask::request_id);
+  if (ask == task.asks.end() || !ask->decision.empty())
+    return fail(Code::not_found, fmt::format("The task has no open question \"{}\"; it was answered, or never asked.",
+                                             input.request_id));
+  const bool decides = input.decision == "allow" || input.decision == "allow_always" || input.decision == "deny";
+  if (ask->kind == AskKind::permission && !decides)
+    return fail(Code::invalid_argument, "This is a permission request: decide allow, allow_always or deny.");
+  if (ask->kind == AskKind::answer && input.decision != "answer")
+    return fail(Code::invalid_argument, "This is a question: give an answer, not a decision.");
+  Move move(task, now);
+  Ask& answered = *std::ranges::find(move.task().asks, input.request_id, &Ask::request_id);
+  answered.decision = input.decision;
+  answered.reply = input.message;
+  move.task().progress.last_update = now;
+  if (input.decision == "allow_always" && !answered.tool.empty() && task.granted.size() < granted_max)
+    move.task().granted.push_back({exact_pattern(answered.tool), exact_pattern(answered.subject), Permission::allow});
+  move.event(ask_answered_event(answered, input.by, now));
+  move.effect(effect::Answer{input.request_id, input.decision, input.message});
+  move.status();
+  return std::move(move).done();
+}
+
+Result<Step> on(const Task& task, const input::AskDue& input, Time now) {
+  const auto due = std::ranges::find(task.asks, input.request_id, &Ask::request_id);
+  if (due == task.asks.end() || !due->decision.empty() || !due->until || due->until > now) return unchanged(task);
+  Move move(task, now);
+  Ask& denied = *std::ranges::find(move.task().asks, input.request_id, &Ask::request_id);
+  denied.decision = "deny";
+  denied.reply = fmt::format("Nobody answered within {}.", format_duration(denied.until - denied.at));
+  move.task().progress.last_update = now;
+  move.event(ask_answered_event(denied, "timeout", now));
+  move.effect(effect::Answer{denied.request_id, denied.decision, denied.reply});
+  move.status();
+  return std::move(move).done();
+}
+
+}  // namespace errand::moves

@@ -1,0 +1,35 @@
+// What an agent may do unasked (R4.6): rules, and the strictest of several masters.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "task/task.h"
+
+namespace errand {
+
+// "*" in the pattern stands for any text, also none; "\*" and "\\" for themselves. The whole text must match.
+bool matches_pattern(std::string_view pattern, std::string_view text);
+// A pattern that matches this text alone.
+std::string exact_pattern(std::string_view text);
+
+// The decision of the first rule that matches; null where none does.
+const PermissionRule* matching_rule(const std::vector<PermissionRule>& rules, std::string_view tool,
+                                    std::string_view subject);
+
+// deny before ask before allow.
+Permission stricter(Permission one, Permission other);
+
+// What holds for a call of this task: what was granted for good, then the launch's rules, then its default; and never
+// more than each of its parents may.
+struct Decision {
+  Permission permission = Permission::ask;
+  bool by_rule = false;  // A rule has said so; otherwise the default.
+};
+Decision permission_for(const Task& task, std::string_view tool, std::string_view subject);
+
+// What a task that this one launches is bound by.
+std::vector<PermissionBound> bounds_for_children(const Task& task);
+
+}  // namespace errand

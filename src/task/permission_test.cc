@@ -1,0 +1,150 @@
+// R4.6: rules, what "always" adds to them, and that a child may do no more than its parent.
+#include "task/permission.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "task/decide.h"
+#include "task/decide_check.h"
+
+namespace errand {
+namespace {
+
+constexpr Time start{1'763'200'000'000};
+
+TEST(Pattern, StarStandsForAnyText) {
+  EXPECT_TRUE(matches_pattern("git *", "git status"));
+  EXPECT_TRUE(matches_pattern("git *", "git "));
+  EXPECT_FALSE(matches_pattern("git *", "git"));
+  EXPECT_FALSE(matches_pattern("git *", "legit status"));
+  EXPECT_TRUE(matches_pattern("*.md", "a/b.md"));
+  EXPECT_TRUE(matches_pattern("a*b*c", "aXXbYYbZc"));
+  EXPECT_FALSE(matches_pattern("a*b*c", "aXXbYYbZ"));
+  EXPECT_TRUE(matches_pattern("", ""));
+  EXPECT_FALSE(matches_pattern("", "x"));
+  EXPECT_TRUE(matches_pattern("**", ""));
+}
+
+TEST(Pattern, AnExactOneMatchesNothingElse) {
+  for (const std::string text : {"rm *", "a\\*b", "\\", "*", "plain", ""}) {
+    EXPECT_TRUE(matches_pattern(exact_pattern(text), text)) << text;
+    EXPECT_FALSE(matches_pattern(exact_pattern(text), text + "x")) << text;
+  }
+  EXPECT_FALSE(matches_pattern(exact_pattern("rm *"), "rm -rf /"));
+}
+
+TEST(Pattern, ManyStarsDoNotTakeLong) {
+  std::string pattern;
+  for (int i = 0; i < 1'000; ++i) pattern += "*a";
+  EXPECT_FALSE(matches_pattern(pattern, std::string(20'000, 'b')));
+}
+
+Task working(std::vector<PermissionRule> rules, std::optional<Permission> otherwise = {}) {
+  Launch launch{.agent_id = "demo", .prompt = "do it"};
+  launch.permission_rules = std::move(rules);
+  launch.permission = otherwise;
+  const Task task = create(launch, TaskId("task_1"), SessionId("ses_1"), MessageId("msg_1"), start).after;
+  return decide(task, input::Start{}, start)->after;
+}
+
+Ask ask(std::string tool, std::string subject, std::string id = "req_1") {
+  return {.request_id = std::move(id),
+          .kind = AskKind::permission,
+          .text = "May I?",
+          .at = start,
+          .tool = std::move(tool),
+          .subject = std::move(subject)};
+}
+
+std::string decision_of(const Task& task, const Ask& ask) {
+  const Step step = *decide(task, input::Asked{task.run, ask}, start + 1);
+  return step.after.asks.back().decision;
+}
+
+TEST(Permission, TheFirstRuleThatMatchesDecides) {
+  const Task task = working({{"bash", "git push*", Permission::deny},
+                             {"bash", "git *", Permission::allow},
+                             {"mcp__*", "", Permission::deny},
+                             {"read", "", Permission::allow}});
+  EXPECT_EQ(decision_of(task, ask("bash", "git status")), "allow");
+  EXPECT_EQ(decision_of(task, ask("bash", "git push -f")), "deny");
+  EXPECT_EQ(decision_of(task, ask("bash", "make")), "");
+  EXPECT_EQ(decision_of(task, ask("read", "/etc/passwd")), "allow");
+  EXPECT_EQ(decision_of(task, ask("mcp__files__write", "x")), "deny");
+}
+
+TEST(Permission, WhatNoRuleKnowsIsTheDefaults) {
+  EXPECT_EQ(decision_of(working({{"bash", "", Permission::ask}}, Permission::allow), ask("bash", "x")), "");
+  EXPECT_EQ(decision_of(working({}, Permission::allow), ask("bash", "x")), "allow");
+  EXPECT_EQ(decision_of(working({}, Permission::deny), ask("bash", "x")), "deny");
+}
+
+TEST(Permission, WhoDecidedIsRecorded) {
+  const auto by = [](const Task& task) {
+    const Step step = *decide(task, input::Asked{task.run, ask("bash", "x")}, start + 1);
+    for (const Event& event : step.events)
+      if (event.type == EventType::ask_answered) return event.data;
+    return std::string();
+  };
+  EXPECT_NE(by(working({{"bash", "", Permission::deny}})).find(R"("by":"rule")"), std::string::npos);
+  EXPECT_NE(by(working({}, Permission::deny)).find(R"("by":"policy")"), std::string::npos);
+}
+
+TEST(Permission, AlwaysIsRememberedForTheSameCallAlone) {
+  Task task = decide(working({}), input::Asked{1, ask("bash", "rm *")}, start + 1)->after;
+  task = decide(task, input::Answered{"req_1", "allow_always", "", "user"}, start + 2)->after;
+  EXPECT_EQ(decision_of(task, ask("bash", "rm *", "req_2")), "allow");
+  EXPECT_EQ(decision_of(task, ask("bash", "rm -rf /", "req_2")), "");
+  EXPECT_EQ(decision_of(task, ask("write", "rm *", "req_2")), "");
+  // Also over the end of the turn.
+  task = decide(task, input::TurnEnded{.run = 1, .result = "done"}, start + 3)->after;
+  task = decide(task, input::Taken{1, MessageId("msg_1")}, start + 3)->after;
+  EXPECT_FALSE(task.granted.empty());
+}
+
+TEST(Permission, AnswerSaysTheDecisionAndTheWord) {
+  const Task asked = decide(working({}), input::Asked{1, ask("bash", "make")}, start + 1)->after;
+  const Step denied = *decide(asked, input::Answered{"req_1", "deny", "use ninja", "user"}, start + 2);
+  const auto event = std::ranges::find(denied.events, EventType::ask_answered, &Event::type);
+  ASSERT_NE(event, denied.events.end());
+  EXPECT_EQ(event->data, R"({"request_id":"req_1","decision":"deny","by":"user","message":"use ninja"})");
+}
+
+TEST(Permission, AQuestionThatNobodyAnswersIsDeniedAndSaysSo) {
+  Ask timed = ask("bash", "make");
+  timed.until = start + 60'000;
+  const Task asked = decide(working({}), input::Asked{1, timed}, start + 1)->after;
+  EXPECT_TRUE(decide(asked, input::AskDue{"req_1"}, start + 59'999)->unchanged);
+  const Step due = *decide(asked, input::AskDue{"req_1"}, start + 60'000);
+  EXPECT_EQ(due.after.asks.front().decision, "deny");
+  EXPECT_EQ(open_ask(due.after), nullptr);
+  const auto event = std::ranges::find(due.events, EventType::ask_answered, &Event::type);
+  ASSERT_NE(event, due.events.end());
+  EXPECT_NE(event->data.find(R"("by":"timeout")"), std::string::npos);
+  ASSERT_NE(find_effect<effect::Answer>(due), nullptr);
+  // Answered before: nothing follows from the time.
+  const Task answered = decide(asked, input::Answered{"req_1", "allow", "", "user"}, start + 2)->after;
+  EXPECT_TRUE(decide(answered, input::AskDue{"req_1"}, start + 60'000)->unchanged);
+}
+
+TEST(Permission, AChildMayDoNoMoreThanItsParents) {
+  Task child = working({}, Permission::allow);
+  child.launch.bounds =
+      bounds_for_children(working({{"bash", "git *", Permission::allow}, {"bash", "", Permission::deny}}));
+  EXPECT_EQ(decision_of(child, ask("bash", "git status")), "allow");
+  EXPECT_EQ(decision_of(child, ask("bash", "make")), "deny");
+  EXPECT_EQ(decision_of(child, ask("write", "a.txt")), "") << "its parent would have to ask";
+  // A person may say so for the child; what the parent is denied stays denied.
+  child.granted = {{"write", "a.txt", Permission::allow}, {"bash", "make", Permission::allow}};
+  EXPECT_EQ(decision_of(child, ask("write", "a.txt")), "allow");
+  EXPECT_EQ(decision_of(child, ask("bash", "make")), "deny");
+}
+
+TEST(Permission, WhoeverMayDoEverythingBindsNobody) {
+  EXPECT_TRUE(bounds_for_children(working({}, Permission::allow)).empty());
+  EXPECT_EQ(bounds_for_children(working({}, Permission::ask)).size(), 1u);
+}
+
+}  // namespace
+}  // namespace errand
