@@ -1,4 +1,5 @@
 // Builds the real objects and connects them. The only file that names concrete classes.
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -13,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "api/agents.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -147,6 +149,10 @@ EngineSettings engine_settings(const cli::Settings& settings) {
   out.max_restarts = static_cast<int>(settings.max_restarts);
   out.retention_ms = settings.retention_s * 1'000;
   out.output_limit = settings.output_limit_bytes;
+  out.ask_timeout_ms = settings.ask_timeout_s * 1'000;
+  out.wake = settings.wake;
+  out.loop_max = static_cast<int>(settings.loop_max);
+  out.tools_family = settings.tools_family;
   out.command_limits = {.cpu_s = settings.limit_cpu_s,
                         .memory_bytes = settings.limit_memory_bytes,
                         .processes = settings.limit_processes,
@@ -191,17 +197,43 @@ std::vector<Agent> found_agents() {
            .description = "A demonstration: needs no model and shows every kind of event. Ask it for help."}};
 }
 
+// [agents.NAME] of the settings file: as the API would take them, and fixed like the found ones.
+Result<std::vector<Agent>> file_agents(const std::vector<std::string>& setups) {
+  std::vector<Agent> agents;
+  for (const std::string& setup : setups) {
+    Result<Agent> agent = api::parse_agent(setup);
+    if (!agent) return fail(agent.error().code, "errand.toml, agents: " + agent.error().message);
+    agent->id = agent->name;
+    agent->builtin = true;
+    agents.push_back(std::move(*agent));
+  }
+  return agents;
+}
+
+// What the API calls a setting.
+std::vector<std::string> pinned_settings(std::vector<std::string> given) {
+  for (std::string& name : given) std::ranges::replace(name, '.', '_');
+  return given;
+}
+
 // What the built-in agent works with where nobody says.
 struct DefaultModel {
   std::string name;         // Empty: the server that has it is asked when it is needed.
   std::string unavailable;  // Why there is none, as sentences.
 };
 
-// With the agents that ship as presets; one that cannot be used here is listed, and says why.
-std::vector<Agent> all_agents(const std::map<std::string, Driver*>& drivers, std::string_view family,
-                              const DefaultModel& model) {
+// With the agents that ship as presets and those of the settings file; one that cannot be used here is listed, and says
+// why.
+Result<std::vector<Agent>> all_agents(const std::map<std::string, Driver*>& drivers, std::string_view family,
+                                      const DefaultModel& model, std::vector<Agent> configured) {
   std::vector<Agent> agents = found_agents();
   for (Agent& preset : tools::preset_agents(family)) agents.push_back(std::move(preset));
+  for (Agent& own : configured) {
+    if (std::ranges::find(agents, own.name, &Agent::name) != agents.end())
+      return fail(Code::conflict,
+                  fmt::format("errand.toml: agents.{} is the name of an agent that is there already.", own.name));
+    agents.push_back(std::move(own));
+  }
   for (Agent& agent : agents) {
     if (!drivers.contains(agent.driver))
       agent.unavailable = fmt::format("It runs on the driver \"{}\", which this server does not have.", agent.driver);
@@ -324,14 +356,24 @@ class Application {
     if (!model) return std::unexpected(model.error());
     const std::map<std::string, Driver*> drivers = {
         {"command", command_.get()}, {"builtin", builtin_.get()}, {"demo", demo_.get()}};
+    Result<std::vector<Agent>> configured = file_agents(settings_.agents);
+    if (!configured) return std::unexpected(configured.error());
+    Result<std::vector<Agent>> agents = all_agents(drivers, settings_.tools_family, *model, std::move(*configured));
+    if (!agents) return std::unexpected(agents.error());
     engine_ = make_engine({.store = *store_,
                            .loop = *loop_,
                            .readers = readers_,
                            .clock = clock_,
                            .random = random_,
                            .drivers = drivers,
-                           .agents = all_agents(drivers, settings_.tools_family, *model),
-                           .wake_at = [this](Time at) { engine_timer_->set(at, [this] { tick_engine(); }); }},
+                           .agents = std::move(*agents),
+                           .wake_at = [this](Time at) { engine_timer_->set(at, [this] { tick_engine(); }); },
+                           .faults = {},
+                           .pinned = pinned_settings(settings_.given),
+                           .settings_changed =
+                               [this](const EngineSettings& now) {
+                                 if (tools_) tools_->use_family(now.tools_family);
+                               }},
                           engine_settings_);
     timers_.on_earlier([this](Time at) { driver_timer_->set(at, [this] { run_driver_timers(); }); });
     tools_ = std::make_unique<tools::Toolbox>(tools::ToolParts{.engine = *engine_,

@@ -127,6 +127,49 @@ void read_labels(Fields& fields, Launch& launch) {
   }
 }
 
+void read_limits(Fields& fields, Limits& limits) {
+  fields.inner("limits", [&](Fields& inner) {
+    // 0 says "none", which is -1 inside.
+    const auto limit = [&](const char* name, int64_t& into, int64_t most) {
+      if (!inner.has(name)) return;
+      inner.integer(name, into, 0, most);
+      if (into == 0) into = -1;
+    };
+    limit("cpu_s", limits.cpu_s, count_max);
+    limit("memory_bytes", limits.memory_bytes, bytes_max);
+    limit("processes", limits.processes, count_max);
+    limit("open_files", limits.open_files, count_max);
+    inner.integer("output_bytes", limits.output_bytes, 1, bytes_max);
+    inner.integer("nice", limits.nice, -20, 19);
+  });
+}
+
+void read_budget(Fields& fields, Budget& budget) {
+  fields.inner("budget", [&](Fields& inner) {
+    inner.integer("tokens", budget.tokens, 1, bytes_max);
+    inner.positive("cost_usd", budget.cost_usd, 1e9);
+    inner.integer("turns", budget.turns, 1, count_max);
+    inner.integer("tool_calls", budget.tool_calls, 1, count_max);
+    inner.seconds_or_none("wall_s", budget.wall_ms);
+    budget.wall_ms = std::max<Millis>(budget.wall_ms, 0);
+  });
+}
+
+void read_permission(Fields& fields, std::optional<Permission>& otherwise, std::vector<PermissionRule>& rules) {
+  if (fields.is_list("permission")) {
+    fields.each("permission", 1000, [&](Fields& inner) {
+      PermissionRule& rule = rules.emplace_back();
+      if (!inner.has("tool")) inner.refuse("tool", "must be given: a tool's name, or `*`", "missing_field");
+      if (!inner.has("decision")) inner.refuse("decision", "must be given: `ask`, `allow` or `deny`", "missing_field");
+      inner.text("tool", rule.tool, name_rule);
+      inner.text("pattern", rule.pattern, {.may_be_blank = true});
+      inner.name_of("decision", rule.decision, parse_permission, "`ask`, `allow` or `deny`");
+    });
+  } else if (fields.has("permission")) {
+    fields.name_of("permission", otherwise.emplace(), parse_permission, "`ask`, `allow`, `deny`, or a list of rules");
+  }
+}
+
 void read_bounds(Fields& fields, Launch& launch, std::string_view timeout_field) {
   fields.seconds_or_none(timeout_field, launch.timeout_ms);
   fields.seconds_or_none("idle_timeout_s", launch.idle_timeout_ms);
@@ -135,26 +178,8 @@ void read_bounds(Fields& fields, Launch& launch, std::string_view timeout_field)
   fields.seconds_or_none("progress_every_s", launch.progress_every_ms);
   if (launch.progress_every_ms < 0) launch.progress_every_ms = 0;
   fields.seconds_or_none("retention_s", launch.retention_ms);
-  fields.inner("limits", [&](Fields& inner) {
-    // 0 says "none", which is -1 inside.
-    const auto limit = [&](const char* name, int64_t& into, int64_t most) {
-      if (!inner.has(name)) return;
-      inner.integer(name, into, 0, most);
-      if (into == 0) into = -1;
-    };
-    limit("cpu_s", launch.limits.cpu_s, count_max);
-    limit("memory_bytes", launch.limits.memory_bytes, bytes_max);
-    limit("processes", launch.limits.processes, count_max);
-    limit("open_files", launch.limits.open_files, count_max);
-    inner.integer("output_bytes", launch.limits.output_bytes, 1, bytes_max);
-    inner.integer("nice", launch.limits.nice, -20, 19);
-  });
-  fields.inner("budget", [&](Fields& inner) {
-    inner.integer("tokens", launch.budget.tokens, 1, bytes_max);
-    inner.positive("cost_usd", launch.budget.cost_usd, 1e9);
-    inner.integer("turns", launch.budget.turns, 1, count_max);
-    inner.integer("tool_calls", launch.budget.tool_calls, 1, count_max);
-  });
+  read_limits(fields, launch.limits);
+  read_budget(fields, launch.budget);
 }
 
 namespace {
@@ -171,22 +196,6 @@ void read_relations(Fields& fields, Launch& launch) {
   }
   read_batch(fields, launch);
   read_labels(fields, launch);
-}
-
-void read_permission(Fields& fields, Launch& launch) {
-  if (fields.is_list("permission")) {
-    fields.each("permission", 1000, [&](Fields& inner) {
-      PermissionRule& rule = launch.permission_rules.emplace_back();
-      if (!inner.has("tool")) inner.refuse("tool", "must be given: a tool's name, or `*`", "missing_field");
-      if (!inner.has("decision")) inner.refuse("decision", "must be given: `ask`, `allow` or `deny`", "missing_field");
-      inner.text("tool", rule.tool, name_rule);
-      inner.text("pattern", rule.pattern, {.may_be_blank = true});
-      inner.name_of("decision", rule.decision, parse_permission, "`ask`, `allow` or `deny`");
-    });
-  } else if (fields.has("permission")) {
-    fields.name_of("permission", launch.permission.emplace(), parse_permission,
-                   "`ask`, `allow`, `deny`, or a list of rules");
-  }
 }
 
 void read_part(Fields& inner, Part& part) {
@@ -285,7 +294,7 @@ Result<Launch> parse_launch(std::string_view body) {
   fields.flag("enable_mcp", launch.enable_mcp);
   read_relations(fields, launch);
   read_bounds(fields, launch);
-  read_permission(fields, launch);
+  read_permission(fields, launch.permission, launch.permission_rules);
   fields.name_of("sandbox", launch.sandbox, parse_sandbox, "`off`, `workspace` or `strict`");
   fields.integer("priority", launch.priority, -1000, 1000);
   fields.flag("authorize_over_limit", launch.authorize_over_limit);

@@ -1,6 +1,7 @@
 // POST /api/tasks: the launch, from its JSON (spec section 13, "Launch").
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,11 @@ void read_batch(Fields& fields, Launch& launch);        // batch_id
 void read_labels(Fields& fields, Launch& launch);       // labels
 // idle_timeout_s, on_hang, progress_every_s, retention_s, limits, budget, and the timeout under the name given.
 void read_bounds(Fields& fields, Launch& launch, std::string_view timeout_field = "timeout_s");
+
+// permission: one word, or a list of rules. And the objects `limits` and `budget`. Agents have these, too.
+void read_permission(Fields& fields, std::optional<Permission>& otherwise, std::vector<PermissionRule>& rules);
+void read_limits(Fields& fields, Limits& limits);
+void read_budget(Fields& fields, Budget& budget);
 
 // Ids that clients choose themselves (of sessions and batches): they appear in paths and log lines.
 bool is_plain_id(std::string_view id);

@@ -64,38 +64,6 @@ void write_batch(JsonOut& out, const BatchId& id, const BatchCounts& counts) {
   write_batch_counts(out, counts);
 }
 
-void write_agent(JsonOut& out, const Agent& agent) {
-  out.object().field("id", agent.id).field("name", agent.name).field("driver", agent.driver);
-  out.text_or_null("model", agent.model);
-  out.text_or_null("description", agent.description);
-  out.field("builtin", agent.builtin).key("permission");
-  if (agent.permission) {
-    out.value(name(*agent.permission));
-  } else {
-    out.null();
-  }
-  out.key("max_concurrent");
-  if (agent.max_concurrent > 0) {
-    out.value(agent.max_concurrent);
-  } else {
-    out.null();
-  }
-  out.text_or_null("prompt", agent.prompt);
-  out.key("tools").array();
-  for (const std::string& tool : agent.tools) out.value(tool);
-  out.end();
-  out.field("available", agent.unavailable.empty()).text_or_null("unavailable_reason", agent.unavailable);
-  out.end();
-}
-
-double seconds(Millis span) { return static_cast<double>(span) / 1000; }
-
-void write_limits(JsonOut& out, std::string_view field, const std::map<std::string, int>& limits) {
-  out.key(field).object();
-  for (const auto& [key, limit] : limits) out.field(key, limit);
-  out.end();
-}
-
 // What stands after "data: " in a frame's body.
 std::string_view frame_data(const Frame& frame) {
   constexpr std::string_view mark = "\ndata: ";
@@ -222,54 +190,6 @@ std::string notice_reply(const Notice& notice) {
   JsonOut out(text);
   write_notice(out, notice);
   return text;
-}
-
-std::string agents_reply(const std::vector<Agent>& agents) {
-  return object([&](JsonOut& out) {
-    out.key("agents").array();
-    for (const Agent& agent : agents) write_agent(out, agent);
-    out.end();
-  });
-}
-
-std::string agent_reply(const Agent& agent) {
-  std::string text;
-  JsonOut out(text);
-  write_agent(out, agent);
-  return text;
-}
-
-std::string settings_reply(const EngineSettings& settings) {
-  return object([&](JsonOut& out) {
-    out.field("max_concurrent", settings.max_concurrent);
-    write_limits(out, "max_per_agent", settings.max_per_agent);
-    write_limits(out, "max_per_model", settings.max_per_model);
-    out.field("allow_over_limit", settings.allow_over_limit);
-    out.field("command_timeout_s", seconds(settings.command_timeout_ms));
-    out.field("idle_timeout_s", seconds(settings.idle_timeout_ms));
-    out.field("max_restarts", settings.max_restarts);
-    out.key("retention_s");
-    if (settings.retention_ms > 0) {
-      out.value(seconds(settings.retention_ms));
-    } else {
-      out.null();
-    }
-    out.field("output_limit_bytes", settings.output_limit);
-    const auto limit = [&](std::string_view field, int64_t value) {
-      out.key(field);
-      if (value > 0) {
-        out.value(value);
-      } else {
-        out.null();
-      }
-    };
-    limit("limit_cpu_s", settings.command_limits.cpu_s);
-    limit("limit_memory_bytes", settings.command_limits.memory_bytes);
-    limit("limit_processes", settings.command_limits.processes);
-    limit("limit_open_files", settings.command_limits.open_files);
-    out.field("limit_nice", settings.command_limits.nice);
-    out.text_or_null("default_work_dir", settings.default_work_dir);
-  });
 }
 
 }  // namespace errand::api

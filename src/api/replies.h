@@ -57,8 +57,4 @@ std::string session_reply(const Session& session);
 std::string notices_reply(const std::vector<Notice>& notices, int64_t after);
 std::string notice_reply(const Notice& notice);
 
-std::string agents_reply(const std::vector<Agent>& agents);
-std::string agent_reply(const Agent& agent);
-std::string settings_reply(const EngineSettings& settings);
-
 }  // namespace errand::api

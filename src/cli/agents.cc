@@ -1,11 +1,15 @@
-// errand agents: who can be asked.
+// errand agents: who can be asked; and agents of one's own.
+#include <fmt/format.h>
+
+#include "cli/launch.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "cli/wire.h"
 
 namespace errand::cli {
+namespace {
 
-int agents(Context& context, const AgentsArgs&) {
+int list_agents(Context& context) {
   const Screen& screen = context.screen;
   Result<std::string> body = context.client.get("/api/agents");
   if (!body) return screen.fail(body.error());
@@ -20,11 +24,43 @@ int agents(Context& context, const AgentsArgs&) {
     const bool usable = agent.unavailable.empty();
     const std::string words =
         usable ? agent.description : "(not usable here: " + agent.unavailable + ") " + agent.description;
-    rows.push_back({{agent.id, usable ? "1" : "2"}, {agent.driver, ""}, {agent.model, ""}, {words, "2"}});
+    // A configured one's id is made by the server: people call it by its name.
+    rows.push_back({{agent.name.empty() ? agent.id : agent.name, usable ? "1" : "2"},
+                    {agent.driver, ""},
+                    {agent.model, ""},
+                    {words, "2"}});
   }
   screen.out(screen.out_is_terminal() ? render_table({{"AGENT"}, {"DRIVER"}, {"MODEL", 10}, {"DESCRIPTION", 20}}, rows,
                                                      {screen.width(), screen.colours(), true})
                                       : render_tabs(rows));
+  return code(Exit::ok);
+}
+
+}  // namespace
+
+int agents(Context& context, const AgentsArgs& args) {
+  const Screen& screen = context.screen;
+  if (args.action == AgentsAction::list) return list_agents(context);
+  const std::string path = "/api/agents" + (args.name.empty() ? std::string() : "/" + url_encode(args.name));
+  if (args.action == AgentsAction::remove) {
+    Result<std::string> gone = context.client.call("DELETE", path);
+    if (!gone) return screen.fail(gone.error());
+    if (!screen.json()) screen.out_line(fmt::format("removed {}", args.name));
+    return code(Exit::ok);
+  }
+  Result<std::string> setup = text_or_stdin(args.setup);
+  if (!setup) return screen.fail(setup.error());
+  if (Status json = check_json(*setup); !json) return screen.fail(json.error());
+  const bool adds = args.action == AgentsAction::add;
+  Result<std::string> body = context.client.call(adds ? "POST" : "PUT", path, *setup);
+  if (!body) return screen.fail(body.error());
+  if (screen.json()) {
+    screen.out_line(*body);
+    return code(Exit::ok);
+  }
+  Result<AgentInfo> agent = parse_agent(*body);
+  if (!agent) return screen.fail(agent.error());
+  screen.out_line(fmt::format("{} {} ({})", adds ? "added" : "changed", agent->name, agent->id));
   return code(Exit::ok);
 }
 

@@ -175,7 +175,16 @@ struct BatchArgs {
   BatchAction action = BatchAction::show;
 };
 
-struct AgentsArgs {};
+enum class AgentsAction : uint8_t { list, add, edit, remove };
+struct AgentsArgs {
+  AgentsAction action = AgentsAction::list;
+  std::string name;   // Of edit and remove.
+  std::string setup;  // Of add and edit: the agent as JSON; "-": standard input.
+};
+
+struct SettingsArgs {
+  std::vector<std::string> changes;  // NAME=VALUE; none: they are shown.
+};
 
 struct ToolArgs {
   std::string name;
@@ -204,7 +213,7 @@ struct VersionArgs {};
 
 using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs,
                               ArtifactsArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs,
-                              WaitArgs, BatchArgs, AgentsArgs, ToolArgs, ToolsArgs, McpArgs, OpenArgs, OpencodeArgs,
-                              DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
+                              WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, OpenArgs,
+                              OpencodeArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

@@ -35,6 +35,7 @@ struct Dispatch {
   int operator()(const WaitArgs& args) { return wait(context, args); }
   int operator()(const BatchArgs& args) { return batch(context, args); }
   int operator()(const AgentsArgs& args) { return agents(context, args); }
+  int operator()(const SettingsArgs& args) { return settings(context, args); }
   int operator()(const ToolArgs& args) { return tool(context, args); }
   int operator()(const ToolsArgs& args) { return tools(context, args); }
   int operator()(const McpArgs& args) { return mcp(context, args); }

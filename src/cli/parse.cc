@@ -327,6 +327,40 @@ Made batch_setup(CLI::App& app, Globals&) {
   return [args] { return *args; };
 }
 
+Made agents_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<AgentsArgs>();
+  auto words = std::make_shared<std::vector<std::string>>();
+  app.add_option("action", *words, "add JSON, edit NAME JSON or remove NAME; \"-\" reads the JSON from standard input")
+      ->type_name("")
+      ->expected(0, 3);
+  app.callback([args, words] {
+    if (words->empty()) return;
+    const std::string& action = words->front();
+    const size_t given = words->size() - 1;
+    if (action == "add" && given == 1) {
+      args->action = AgentsAction::add;
+      args->setup = words->at(1);
+    } else if (action == "edit" && given == 2) {
+      args->action = AgentsAction::edit;
+      args->name = words->at(1);
+      args->setup = words->at(2);
+    } else if (action == "remove" && given == 1) {
+      args->action = AgentsAction::remove;
+      args->name = words->at(1);
+    } else {
+      throw CLI::ValidationError("action", "must be: add JSON, edit NAME JSON, or remove NAME");
+    }
+  });
+  return [args] { return *args; };
+}
+
+Made settings_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<SettingsArgs>();
+  app.add_option("change", args->changes, "What to change, as NAME=VALUE; without any they are shown")
+      ->type_name("NAME=VALUE");
+  return [args] { return *args; };
+}
+
 Made tool_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<ToolArgs>();
   app.add_option("name", args->name, "The tool: see errand tools")->required();
@@ -428,7 +462,10 @@ constexpr Verb verbs[] = {
     {"wait", control, "Wait until tasks are at rest", "errand wait --batch 01jcq5x7k2 --any --timeout 10m", wait_setup},
     {"clear", control, "Remove tasks that have ended", "errand clear --all", clear_setup},
     {"batch", control, "Show a batch, or act on all of it", "errand batch 01jcq5x7k2 results", batch_setup},
-    {"agents", around, "List the agents that can be asked", "errand agents", no_setup<AgentsArgs>},
+    {"agents", around, "List the agents that can be asked; add, edit or remove one",
+     "errand agents add '{\"name\":\"reviewer\",\"driver\":\"builtin\",\"prompt\":\"You review.\"}'", agents_setup},
+    {"settings", around, "Show the server's settings, or change some", "errand settings max_concurrent=5 wake=true",
+     settings_setup},
     {"tools", around, "List the tools that agents can call", "errand tools", no_setup<ToolsArgs>},
     {"tool", around, "Call a tool as an agent would", "errand tool background_list '{\"status\":\"running\"}'",
      tool_setup},

@@ -13,6 +13,7 @@
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
+#include "base/json_out.h"
 #include "base/text.h"
 
 namespace errand::cli {
@@ -62,6 +63,9 @@ const Setting all_settings[] = {
     {"fork.tool_result_chars", &Settings::fork_tool_result_chars, 0, 10'000'000},
     {"fork.tokens", &Settings::fork_tokens, 1'000, 100'000'000},
     {"fork.profile", &Settings::fork_profile},
+    {"ask_timeout_s", &Settings::ask_timeout_s, 0, year_s},
+    {"wake", &Settings::wake},
+    {"loop_max", &Settings::loop_max, 0, 1'000},
 };
 
 std::unexpected<Error> wrong(std::string_view where, std::string_view name, std::string_view what) {
@@ -225,6 +229,52 @@ Result<bool> read_named(Settings& into, const std::string& name, const toml::nod
   return true;
 }
 
+// A value of an agent's table as JSON. What it may be is the API's business: it reads the whole agent.
+void write_json(JsonOut& out, const toml::node& node) {
+  if (const auto* table = node.as_table()) {
+    out.object();
+    for (const auto& [key, value] : *table) {
+      out.key(key.str());
+      write_json(out, value);
+    }
+    out.end();
+  } else if (const auto* list = node.as_array()) {
+    out.array();
+    for (const toml::node& element : *list) write_json(out, element);
+    out.end();
+  } else if (const auto* text = node.as_string()) {
+    out.value(text->get());
+  } else if (const auto* number = node.as_integer()) {
+    out.value(number->get());
+  } else if (const auto* real = node.as_floating_point()) {
+    out.value(real->get());
+  } else if (const auto* flag = node.as_boolean()) {
+    out.value(flag->get());
+  } else {
+    out.null();  // A date: nothing of an agent is one.
+  }
+}
+
+Status read_agents(Settings& into, const toml::node& node, const std::string& path) {
+  const toml::table* const agents = node.as_table();
+  if (!agents) return wrong(path, "agents", "must be tables: [agents.NAME]");
+  for (const auto& [name, setup] : *agents) {
+    const toml::table* const table = setup.as_table();
+    if (!table) return wrong(path, "agents." + std::string(name.str()), "must be a table: [agents.NAME]");
+    if (table->contains("name")) return wrong(path, "agents." + std::string(name.str()) + ".name", "is in its heading");
+    std::string text;
+    JsonOut out(text);
+    out.object().field("name", name.str());
+    for (const auto& [key, value] : *table) {
+      out.key(key.str());
+      write_json(out, value);
+    }
+    out.end();
+    into.agents.push_back(std::move(text));
+  }
+  return {};
+}
+
 // A table that is no setting itself groups some: [tools] family = ... is tools.family.
 Status read_table(Settings& into, const toml::table& table, const std::string& group, const std::string& path) {
   for (const auto& [key, node] : table) {
@@ -239,7 +289,10 @@ Status read_table(Settings& into, const toml::table& table, const std::string& g
     } else if (*named) {
       continue;
     } else if (setting != std::end(all_settings)) {
+      into.given.push_back(name);
       read = from_toml(into, *setting, node, path);
+    } else if (name == "agents") {
+      read = read_agents(into, node, path);
     } else if (groups && node.is_table()) {
       read = read_table(into, *node.as_table(), name + ".", path);
     } else {
@@ -303,12 +356,17 @@ Result<Settings> read_settings(const ServeArgs& args, const std::map<std::string
   }
   for (const Setting& setting : all_settings) {
     const std::string name = environment_name(setting.name);
-    if (const auto value = environment.find(name); value != environment.end())
+    if (const auto value = environment.find(name); value != environment.end()) {
+      settings.given.emplace_back(setting.name);
       if (Status read = from_text(settings, setting, value->second, name); !read) return std::unexpected(read.error());
+    }
   }
   if (args.listen) settings.listen = *args.listen;
   if (args.store) settings.store = *args.store;
-  if (args.max_concurrent) settings.max_concurrent = *args.max_concurrent;
+  if (args.max_concurrent) {
+    settings.max_concurrent = *args.max_concurrent;
+    settings.given.emplace_back("max_concurrent");
+  }
   if (args.behind_proxy) settings.behind_proxy = true;
   if (args.tls_cert) settings.tls_cert = *args.tls_cert;
   if (args.tls_key) settings.tls_key = *args.tls_key;

@@ -64,6 +64,12 @@ struct Settings {
   int64_t fork_tool_result_chars = 1'500;
   int64_t fork_tokens = 100'000;
   std::string fork_profile = "plain";  // Or "tiered".
+  int64_t ask_timeout_s = 0;           // 0: a question waits for ever.
+  bool wake = false;                   // A notice makes a further turn of a completed task.
+  int64_t loop_max = 5;                // Equal tool calls in a row that end a task; 0: not watched.
+  // [agents.NAME]: each as the JSON that the API takes for an agent, in the order of the names.
+  std::vector<std::string> agents;
+  std::vector<std::string> given;  // The names of all that the file, the environment or a flag has set.
 };
 
 // `environment` is of the form of environ: names to values.

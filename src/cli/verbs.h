@@ -24,6 +24,7 @@ int clear(Context& context, const ClearArgs& args);
 int wait(Context& context, const WaitArgs& args);
 int batch(Context& context, const BatchArgs& args);
 int agents(Context& context, const AgentsArgs& args);
+int settings(Context& context, const SettingsArgs& args);
 int tool(Context& context, const ToolArgs& args);
 int tools(Context& context, const ToolsArgs& args);
 int mcp(Context& context, const McpArgs& args);

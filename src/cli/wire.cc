@@ -300,14 +300,34 @@ Result<std::vector<EventInfo>> parse_events(std::string_view in) {
   });
 }
 
+namespace {
+
+AgentInfo agent_of(const json::value& agent) {
+  return {text(agent, "id"),    text(agent, "name"),        text(agent, "driver"),
+          text(agent, "model"), text(agent, "description"), text(agent, "unavailable_reason")};
+}
+
+}  // namespace
+
 Result<std::vector<AgentInfo>> parse_agents(std::string_view in) {
   return read<std::vector<AgentInfo>>(in, [](const json::value& value) {
     std::vector<AgentInfo> agents;
-    each(value, value.is_array() ? "" : "agents", [&](const json::value& agent) {
-      agents.push_back({text(agent, "id"), text(agent, "name"), text(agent, "driver"), text(agent, "model"),
-                        text(agent, "description"), text(agent, "unavailable_reason")});
-    });
+    each(value, value.is_array() ? "" : "agents", [&](const json::value& agent) { agents.push_back(agent_of(agent)); });
     return agents;
+  });
+}
+
+Result<AgentInfo> parse_agent(std::string_view in) { return read<AgentInfo>(in, agent_of); }
+
+Result<std::vector<std::pair<std::string, std::string>>> parse_fields(std::string_view in) {
+  using Shown = std::vector<std::pair<std::string, std::string>>;
+  return read<Shown>(in, [](const json::value& value) {
+    Shown fields;
+    if (const json::object* object = value.if_object())
+      for (const auto& [name, field] : *object)
+        fields.emplace_back(std::string(name),
+                            field.is_string() ? std::string(field.get_string()) : json::serialize(field));
+    return fields;
   });
 }
 

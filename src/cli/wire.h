@@ -142,6 +142,9 @@ LogLine parse_log_line(std::string_view json);  // Empty where it is none.
 Result<EventInfo> parse_event(std::string_view json);
 Result<std::vector<EventInfo>> parse_events(std::string_view json);
 Result<std::vector<AgentInfo>> parse_agents(std::string_view json);
+Result<AgentInfo> parse_agent(std::string_view json);
+// The fields of an object, texts as they are and the rest as JSON.
+Result<std::vector<std::pair<std::string, std::string>>> parse_fields(std::string_view json);
 Result<std::vector<ToolEntry>> parse_tools(std::string_view json);
 Result<ToolReply> parse_tool_reply(std::string_view json);
 // A message of MCP's as the bridge sees it.

@@ -70,6 +70,8 @@ struct SettingsChange {
   std::optional<bool> wake;
   std::optional<int> loop_max;
   std::optional<std::string> tools_family;
+  std::optional<int64_t> fork_tool_result_chars, fork_tokens;
+  std::optional<fork::Profile> fork_profile;
   bool operator==(const SettingsChange&) const = default;
 };
 

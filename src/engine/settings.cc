@@ -29,6 +29,9 @@ void each_given(const SettingsChange& change, Visit visit) {
   number("wake", change.wake);
   number("loop_max", change.loop_max);
   number("tools_family", change.tools_family);
+  number("fork_tool_result_chars", change.fork_tool_result_chars);
+  number("fork_tokens", change.fork_tokens);
+  if (change.fork_profile) visit("fork_profile", [&](JsonOut& out) { out.value(name(*change.fork_profile)); });
 }
 
 // One stored setting: {"value": ...}; durations in milliseconds.
@@ -51,6 +54,12 @@ bool read_stored(std::string_view name, Fields& fields, SettingsChange& into) {
     number(into.loop_max, 0, 1'000);
   } else if (name == "tools_family") {
     fields.text("value", into.tools_family.emplace(), {});
+  } else if (name == "fork_tool_result_chars") {
+    number(into.fork_tool_result_chars, 0, 10'000'000);
+  } else if (name == "fork_tokens") {
+    number(into.fork_tokens, fork::tokens_min, 100'000'000);
+  } else if (name == "fork_profile") {
+    fields.name_of("value", into.fork_profile.emplace(), fork::parse_profile, "plain or tiered");
   } else {
     return false;  // Of a newer errand: left as it is.
   }
@@ -77,6 +86,9 @@ void EngineImpl::use_settings(const SettingsChange& change) {
   use(settings_.wake, change.wake);
   use(settings_.loop_max, change.loop_max);
   use(settings_.tools_family, change.tools_family);
+  use(settings_.fork.tool_result_chars, change.fork_tool_result_chars);
+  use(settings_.fork.tokens, change.fork_tokens);
+  use(settings_.fork.profile, change.fork_profile);
   use_limits();
   if (parts_.settings_changed) parts_.settings_changed(settings_);
 }

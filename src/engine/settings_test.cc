@@ -99,7 +99,9 @@ TEST(SettingsChanges, HoldAtOnceAndOverRestarts) {
                                                         .ask_timeout_ms = 5'000,
                                                         .wake = true,
                                                         .loop_max = 9,
-                                                        .tools_family = "bgagent"});
+                                                        .tools_family = "bgagent",
+                                                        .fork_tokens = 5'000,
+                                                        .fork_profile = fork::Profile::tiered});
   ASSERT_TRUE(changed) << changed.error().message;
   EXPECT_EQ(changed->max_concurrent, 2);
   EXPECT_EQ(world.get(second.id).state, TaskState::running);
@@ -111,6 +113,7 @@ TEST(SettingsChanges, HoldAtOnceAndOverRestarts) {
   EXPECT_TRUE(settings.wake);
   EXPECT_EQ(settings.loop_max, 9);
   EXPECT_EQ(settings.tools_family, "bgagent");
+  EXPECT_EQ(settings.fork, (fork::Limits{.tokens = 5'000, .profile = fork::Profile::tiered}));
   EXPECT_EQ(settings.idle_timeout_ms, EngineSettings{}.idle_timeout_ms) << "what was not changed";
 }
 

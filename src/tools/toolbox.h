@@ -31,6 +31,7 @@ class Toolbox {
   // In a stable order, in the family that is listed.
   std::vector<ToolInfo> list() const;
   const std::string& family() const { return parts_.family; }
+  void use_family(std::string family) { parts_.family = std::move(family); }
   // Calls a tool by its name in any family. `arguments` is a JSON object, or empty for none. Answers once, later, on
   // the engine's thread. not_found where there is no such tool; whatever else goes wrong is a ToolResult with is_error,
   // whose text says what was wrong, what is allowed and what to try (R8.8). A call whose caller gave up is answered

@@ -9,6 +9,7 @@
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
+#include "api/agents.h"
 #include "api/launch.h"
 #include "api/replies.h"
 #include "base/json_out.h"

@@ -262,14 +262,45 @@ TEST(Routes, ATasksOwnSessionShowsItsConversation) {
             site.json({.path = path + "/messages"}).at("messages"));
 }
 
-TEST(Routes, AgentsAndSettingsAreShownAndNotChanged) {
+TEST(Routes, AgentsAreShownMadeChangedAndRemoved) {
   Site site;
   EXPECT_EQ(site.json({.path = "/api/agents"}).at("agents").at(0).at("id"), "demo");
   EXPECT_EQ(site.json({.path = "/api/agents/demo"}).at("driver"), "demo");
   EXPECT_EQ(site.call({.path = "/api/agents/nobody"}).status, 404);
+  const char* body = R"({"name":"reviewer","driver":"demo","permission":[{"tool":"bash","pattern":"git *",
+    "decision":"allow"}],"budget":{"tokens":1000,"wall_s":60},"enable_skills":true,"options":{"effort":"high"}})";
+  const Response made = site.call({.method = Method::post, .path = "/api/agents", .body = body});
+  ASSERT_EQ(made.status, 201) << made.body;
+  EXPECT_EQ(json::parse(made.body).at("permission_rules").at(0).at("pattern"), "git *");
+  EXPECT_EQ(json::parse(made.body).at("budget").at("wall_s"), 60);
+  EXPECT_EQ(site.call({.method = Method::post, .path = "/api/agents", .body = body}).status, 409);
+  EXPECT_EQ(site.call({.method = Method::put, .path = "/api/agents/demo", .body = body}).status, 409);
+  EXPECT_EQ(site.call({.method = Method::put, .path = "/api/agents/reviewer", .body = body}).status, 200);
+  for (const char* wrong :
+       {R"({})", R"({"name":"a"})", R"({"name":"a b","driver":"demo"})", R"({"name":"a","driver":"nothing"})",
+        R"({"name":"agent_x","driver":"demo"})", R"({"name":"a","driver":"demo","options":{"api_key":"sk-1"}})",
+        R"({"name":"a","driver":"demo","permission":"maybe"})", R"({"name":"a","driver":"demo","id":"x"})"})
+    EXPECT_EQ(site.call({.method = Method::post, .path = "/api/agents", .body = wrong}).status, 400) << wrong;
+  EXPECT_EQ(site.call({.method = Method::del, .path = "/api/agents/reviewer"}).status, 204);
+  EXPECT_EQ(site.call({.method = Method::del, .path = "/api/agents/reviewer"}).status, 404);
+  EXPECT_EQ(site.call({.method = Method::del, .path = "/api/agents/demo"}).status, 409);
+}
+
+TEST(Routes, SettingsAreShownAndChanged) {
+  Site site;
   EXPECT_EQ(site.json({.path = "/api/settings"}).at("max_concurrent"), 3);
-  const Response refused = site.call({.method = Method::patch, .path = "/api/settings", .body = "{}"});
-  EXPECT_EQ(json::parse(refused.body).at("code"), "unsupported");
+  const auto patch = [&](const char* body) {
+    return site.call({.method = Method::patch, .path = "/api/settings", .body = body});
+  };
+  const Response changed = patch(R"({"max_concurrent":5,"ask_timeout_s":1.5,"wake":true})");
+  ASSERT_EQ(changed.status, 200) << changed.body;
+  EXPECT_EQ(json::parse(changed.body).at("max_concurrent"), 5);
+  EXPECT_EQ(site.json({.path = "/api/settings"}).at("ask_timeout_s"), 1.5);
+  EXPECT_EQ(json::parse(patch(R"({"ask_timeout_s":0})").body).at("ask_timeout_s"), nullptr);
+  for (const char* wrong : {"{}", R"({"max_concurrent":0})", R"({"max_concurrent":"5"})", R"({"colour":"red"})",
+                            R"({"limit_nice":3})", R"({"tools_family":"x"})"})
+    EXPECT_EQ(patch(wrong).status, 400) << wrong;
+  EXPECT_EQ(site.json({.path = "/api/settings"}).at("max_concurrent"), 5);
 }
 
 TEST(Routes, HealthTellsStrangersNothingMore) {  // R12.1

@@ -40,9 +40,13 @@ GET /api/sessions/{id}/notices
 GET /api/sessions/{id}/stream
 POST /api/sessions/{id}/notices/{notice}/taken
 GET /api/agents
+POST /api/agents
+PUT /api/agents/{id}
+DELETE /api/agents/{id}
 GET /api/tools
 POST /api/tools/{name}
 GET /api/settings
+PATCH /api/settings
 POST /api/login
 GET /api/health
 GET /api/openapi.json

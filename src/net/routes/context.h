@@ -134,12 +134,15 @@ void session_stream(Context&, Call);
 // tools.cc
 void list_tools(Context&, Call);
 void call_tool(Context&, Call);
-// info.cc
+// agents.cc
 void list_agents(Context&, Call);
 void get_agent(Context&, Call);
-void change_agents(Context&, Call);
+void create_agent(Context&, Call);
+void change_agent(Context&, Call);
+void delete_agent(Context&, Call);
 void get_settings(Context&, Call);
 void change_settings(Context&, Call);
+// info.cc
 void health(Context&, Call);
 void metrics(Context&, Call);
 void openapi(Context&, Call);

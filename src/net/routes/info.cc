@@ -1,7 +1,5 @@
-// What the server says of itself: agents, settings, health, metrics, its own description.
+// What the server says of itself: health, metrics, its own description.
 #include "api/openapi.h"
-#include "api/query.h"
-#include "api/replies.h"
 #include "base/json_out.h"
 #include "net/routes/context.h"
 
@@ -35,35 +33,6 @@ class Metrics {
 };
 
 }  // namespace
-
-void list_agents(Context& context, Call call) {
-  if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
-  call.answer(200, api::agents_reply(context.parts.engine.agents()));
-}
-
-void get_agent(Context& context, Call call) {
-  for (const Agent& agent : context.parts.engine.agents()) {
-    if (agent.id == call.args[0] || agent.name == call.args[0]) return call.answer(200, api::agent_reply(agent));
-  }
-  call.refuse(
-      {Code::not_found, "There is no such agent; GET /api/agents lists those that can be used.", "unknown_agent"});
-}
-
-void change_agents(Context&, Call call) {
-  call.refuse({Code::unsupported, "This server finds its agents by itself; they cannot be changed through the API.",
-               "agents_are_found"});
-}
-
-void get_settings(Context& context, Call call) {
-  if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
-  call.answer(200, api::settings_reply(context.parts.engine.settings()));
-}
-
-void change_settings(Context&, Call call) {
-  call.refuse({Code::unsupported,
-               "Settings are changed in errand.toml or by the flags of `errand serve`, and take effect at its start.",
-               "settings_are_files"});
-}
 
 void health(Context& context, Call call) {
   const RouteParts& parts = context.parts;
