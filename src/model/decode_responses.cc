@@ -104,7 +104,6 @@ class ResponsesDecoder final : public Decoder {
         block.input = arguments;
       if (block.call_id.empty()) block.call_id = text(item, "call_id");
       if (block.name.empty()) block.name = text(item, "name");
-      keep(block, item, {"id"});
     } else if (type == "reasoning") {
       if (!items_[place].index) added(place, item);
       if (answer_.blocks[*items_[place].index].text.empty())
@@ -117,7 +116,7 @@ class ResponsesDecoder final : public Decoder {
         refused_ = refused_ || text(content, "type") == "refusal";
         say(place, part, text(content, "text") + text(content, "refusal"));
       });
-      if (items_[place].index) keep(answer_.blocks[*items_[place].index], item, {"id", "phase"});
+      if (items_[place].index) keep(answer_.blocks[*items_[place].index], item, {"phase"});
     }
     items_[place].is_done = true;
   }

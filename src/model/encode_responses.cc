@@ -22,11 +22,6 @@ json::object own_of(const Block& block) {
   return !error && own.is_object() ? own.get_object() : json::object{};
 }
 
-void write_own(JsonOut& out, const json::object& own, const char* name) {
-  if (const json::value* value = own.if_contains(name))
-    out.field(std::string_view(name), std::string_view(value->get_string()));
-}
-
 void write_user(JsonOut& out, const Entry& entry) {
   for (const Block& block : entry.blocks)
     if (block.type == Block::Type::tool_result)
@@ -63,21 +58,16 @@ void write_assistant(JsonOut& out, const Entry& entry) {
     const Block& block = entry.blocks[i];
     const json::object own = own_of(block);
     const auto is_text = [&](const char* name) { return own.contains(name) && own.at(name).is_string(); };
+    // No ids but the reasoning's own: an item that is named is refused where the reasoning before it is not sent along.
     if (block.type == Block::Type::reasoning) {
       if (is_text("encrypted_content") && is_followed(entry, i)) out.raw(json::serialize(own));
     } else if (block.type == Block::Type::tool_call) {
-      out.object().field("type", "function_call");
-      if (is_text("id")) write_own(out, own, "id");
-      out.field("call_id", block.call_id).field("name", block.name).field("arguments", valid_input(block.input)).end();
+      out.object().field("type", "function_call").field("call_id", block.call_id).field("name", block.name);
+      out.field("arguments", valid_input(block.input)).end();
     } else if (block.type == Block::Type::text) {
       out.object().field("type", "message").field("role", "assistant");
-      if (is_text("id")) {
-        write_own(out, own, "id");
-        out.field("status", "completed");
-      }
-      if (is_text("phase")) write_own(out, own, "phase");
-      out.key("content").array().object().field("type", "output_text").field("text", block.text);
-      out.key("annotations").array().end().end().end().end();
+      if (is_text("phase")) out.field("phase", std::string_view(own.at("phase").get_string()));
+      out.key("content").array().object().field("type", "output_text").field("text", block.text).end().end().end();
     }
   }
 }

@@ -92,8 +92,8 @@ Request everything(Api api) {
       {Role::assistant, {said("First answer.")}},
       {Role::user, {said("And now?")}},
       {Role::assistant,
-       {thought("Both.", own(signature)), said("I read both."),
-        call("c1", "read", R"({"path":"a"})", own(R"({"id":"fc_1"})")), call("c2", "list", "")}},
+       {thought("Both.", own(signature)), said("I read both."), call("c1", "read", R"({"path":"a"})"),
+        call("c2", "list", "")}},
       {Role::user, {result("c1", "text of a"), result("c2", "no such folder", true), said("Steered: be quick.")}},
   };
   return request;
@@ -123,8 +123,7 @@ TEST(Encode, WhatAnotherApiSignedStaysOut) {
     for (const Api to : {Api::anthropic, Api::openai_chat, Api::openai_responses}) {
       if (from == to) continue;
       const std::string body = encode({to, "http://x/v1", "", {}}, everything(from)).body;
-      EXPECT_FALSE(body.contains("c2ln") || body.contains("rs_1") || body.contains("fc_1") ||
-                   body.contains("reasoning_content"))
+      EXPECT_FALSE(body.contains("c2ln") || body.contains("rs_1") || body.contains("reasoning_content"))
           << name(from) << " to " << name(to) << body;
       EXPECT_TRUE(body.contains("I read both."));
     }

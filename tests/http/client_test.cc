@@ -332,11 +332,11 @@ TEST_F(HttpClient, ASlowHandlerPausesTheTransfer) {
   };
   Request request = to(server.url());
   request.body_max = 1 << 30;
-  request.silence_ms = 60;
+  request.silence_ms = 1'500;
   const auto call = client->start(std::move(request), caught);
-  // Until nothing moves any more: the loop is not run.
+  // Until nothing has moved for longer than that: the loop is not run.
   int64_t before = -1;
-  for (int still = 0; still < 5;) {
+  for (int still = 0; still < 35;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     still = sent == before && sent > 0 ? still + 1 : 0;
     before = sent;
