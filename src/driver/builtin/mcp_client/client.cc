@@ -177,6 +177,7 @@ void Client::ended(std::string why) {
 
 void Client::fail_all(const std::string& why) {
   std::vector<Called> calls;
+  calls.reserve(waiting_.size());
   for (auto& [number, call] : waiting_) calls.push_back(std::move(call.called));
   waiting_.clear();
   const std::weak_ptr here = here_;

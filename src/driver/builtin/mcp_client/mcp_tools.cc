@@ -205,6 +205,7 @@ void Servers::one_less() {
 
 std::vector<Tool*> Servers::tools() const {
   std::vector<Tool*> out;
+  out.reserve(tools_.size());
   for (const auto& tool : tools_) out.push_back(tool.get());
   return out;
 }

@@ -143,6 +143,7 @@ class Set final : public ToolSet {
   ReadableFolders& readable() { return *readable_; }
   std::vector<Tool*> tools() const {
     std::vector<Tool*> all;
+    all.reserve(tools_.size() + agent_tools_.size());
     for (const auto& tool : tools_) all.push_back(tool.get());
     for (const auto& tool : agent_tools_) all.push_back(tool.get());
     return all;
@@ -184,6 +185,7 @@ void Turn::prepare(std::move_only_function<void(std::vector<std::string>)> ready
 void Turn::skills_found(FoundSkills found) {
   warnings_ = std::move(found.warnings);
   std::vector<std::string> folders;
+  folders.reserve(found.skills.size());
   for (const Skill& skill : found.skills) folders.push_back(skill.folder);
   set_.readable().set(task_->id, std::move(folders));
   if (!found.skills.empty()) {
