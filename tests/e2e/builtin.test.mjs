@@ -276,6 +276,22 @@ describe('What goes wrong is said', () => {
     assert.equal((await transcript(id)).filter((line) => line.startsWith('system notice nudge')).length, 1);
   });
 
+  // R4.2
+  test('a model that never answers: hung, with what was seen; begun again where the task says so', async (t) => {
+    const { server, model, launch } = await start_builtin(t);
+    model.rule('hello', [{ hang: true }]);
+    const { id } = await launch('hello', { idle_timeout_s: 1 });
+    const task = await server.at_rest(id);
+    assert.equal(task.error.code, 'hung');
+    assert.match(task.error.message, /it has waited for the model's answer/);
+    model.rule('once more', [{ hang: true }]);
+    const other = await launch('once more', { idle_timeout_s: 1, on_hang: 'restart' });
+    await until(() => model.requests().length >= 2, { what: 'it is asked' });
+    model.rule('once more', [{ text: 'There.' }]);
+    assert.equal((await server.at_rest(other.id, { within: 20_000 })).result, 'There.');
+    assert.ok((await server.events(other.id)).some((e) => e.type === 'task.warning' && e.data.code === 'restart'));
+  });
+
   test('a stream that breaks is asked for again, and nothing is said twice', async (t) => {
     const { server, model, launch } = await start_builtin(t);
     model.queue({ text: ['Half of ', 'it'], cut_at: 4 }, { text: 'All of it.' });
