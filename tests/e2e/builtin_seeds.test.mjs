@@ -146,9 +146,14 @@ describe('Task Conversation Resumption', () => {
     await server.at_rest(id);
     await puppet.call('background_task', { resume: id, prompt: 'say more', description: 'x', agent: 'builtin' });
     await server.when(id, (seen) => seen.resume_count === 1 && seen.status === 'completed');
+    // In the parent's own conversation, at its next step: one notice a turn, each once.
+    await puppet.call('background_list', {});
+    const told = puppet.told();
+    assert.equal(told.split('<notice>').length - 1, 2);
+    assert.match(told, /<notice>[^]*Yes\.[^]*<notice>[^]*More\./);
+    assert.equal((await server.task(id)).status, 'completed');
     const { notices } = await server.get(`/api/sessions/${puppet.task.session_id}/notices`);
-    assert.equal(notices.filter((n) => n.task_id === id).length, 2);
-    assert.match(notices.findLast((n) => n.task_id === id).text, /More\./);
+    assert.equal(notices.filter((n) => !n.taken_at).length, 0);
   });
 
   test('Wait for resume response: background_output with block waits until it is received', async (t) => {

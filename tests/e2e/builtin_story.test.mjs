@@ -1,6 +1,7 @@
 // What the built-in agent is for, as one story: with only a model address set, on a fresh machine, `errand ask` edits a
 // file, runs a test, asks for a permission, is answered from another terminal, delegates two background tasks of a batch, is
-// killed with the server and goes on, is resumed with a follow-up, forked, cancelled; and everything is in the transcript.
+// killed with the server and goes on, is resumed with a follow-up, forked, cancelled with its children; and everything is in
+// the transcript.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
@@ -86,9 +87,23 @@ test('The story of one task', async (t) => {
   model.rule('now make it four', [call('bash', { command: 'echo forked >> witness; exec sleep 600', timeout: 600 }), { text: 'never' }]);
   const fork = await server.launch({ agent_id: 'builtin', message: 'now make it four', fork: true, parent_session_id: session_id, work_dir: work, permission: 'allow' });
   assert.equal(fork.is_forked, true);
+  await asking(fork.id); // A child may do no more than its parent: what its launch allows, it still asks for.
+  await cli('answer', fork.id, 'allow');
   await until(() => fs.existsSync(file('witness')), { what: 'the fork works' });
   assert.match(JSON.stringify(model.requests().at(-1).body.messages), /make the sum three.*one plus two.*may be cut.*now make it four/);
 
+  // Cancelled with its children.
+  model.rule('start and wait', [
+    call('background_execute', { command: 'echo $$ > child.pid; exec sleep 600', work_dir: work }),
+    call('bash', { command: 'echo $$ > own.pid; exec sleep 600', timeout: 600 }),
+  ]);
+  const tree = await own.launch('start and wait');
+  const pids = await until(() => ['child.pid', 'own.pid'].every((name) => fs.existsSync(file(name)) && read(name)) && ['child.pid', 'own.pid'].map((name) => read(name).trim()), { what: 'both run' });
+  const [grandchild] = (await server.get(`/api/tasks?parent_session_id=${(await server.task(tree.id)).session_id}`)).tasks;
+  await cli('cancel', tree.id);
+  await server.at_rest(tree.id, { within: 20_000 * patience });
+  assert.equal((await server.at_rest(grandchild.id, { within: 20_000 * patience })).status, 'cancelled');
+  for (const pid of pids) assert.ok(!fs.existsSync(`/proc/${pid}`) || / Z /.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8')), `process ${pid} is gone`);
   await cli('cancel', fork.id);
   await server.at_rest(fork.id);
 
