@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "engine/engine_impl.h"
+#include "engine/history.h"
 
 namespace errand {
 namespace {
@@ -104,7 +105,8 @@ Result<fork::Prepared> read_parent(Store& store, const SessionId& parent, const 
     }
     if (!page->more) break;
   }
-  std::vector<Message> history(std::make_move_iterator(newest.begin()), std::make_move_iterator(newest.end()));
+  std::vector<Message> history =
+      in_taking_order({std::make_move_iterator(newest.begin()), std::make_move_iterator(newest.end())});
   const std::string launched_by = launching_call(history);
   return fork::prepare(std::move(history), {}, launched_by, limits, unread);
 }

@@ -184,6 +184,37 @@ TEST(ForkLaunch, OfAForkHasTheWholeConversation) {
   EXPECT_NE(said(world, second).find("3 messages in this conversation"), std::string::npos) << said(world, second);
 }
 
+TEST(ForkLaunch, HasTheMessagesInTheOrderInWhichTheAgentTookThem) {
+  World world;
+  const Task parent = parent_of(world, "text");
+  // Sent while the answer was written, and taken behind it.
+  Commit commit;
+  commit.now = world.clock.wall();
+  const auto at = [&](Millis ms) { return commit.now + ms; };
+  const auto add = [&](const char* id, Role role, const char* text, Millis created, Millis completed) {
+    Message message{.id = MessageId(id), .session_id = parent.session_id, .role = role, .turn = 2};
+    message.created_at = at(created);
+    message.completed_at = at(completed);
+    message.parts = {{.type = PartType::text, .text = text}};
+    commit.messages.push_back(std::move(message));
+  };
+  add("msg_x1", Role::user, "sent", 0, 500);
+  add("msg_x2", Role::assistant, "was being written", 10, 400);
+  add("msg_x3", Role::assistant, "answers it", 600, 700);
+  bool stored = false;
+  world.store->commit({commit}, [&](std::vector<Result<Committed>> results) { stored = results.at(0).has_value(); });
+  world.settle();
+  ASSERT_TRUE(stored);
+  const Result<TaskView> made = fork_of(world, parent.session_id);
+  ASSERT_TRUE(made);
+  std::vector<std::string> texts;
+  for (const Message& message : messages_of(world, made->task.session_id))
+    if (message.turn == 0 && message.role != Role::system) texts.push_back(text_of(message));
+  ASSERT_EQ(texts.size(), 5u);
+  EXPECT_EQ(std::vector(texts.end() - 3, texts.end()),
+            (std::vector<std::string>{"was being written", "sent", "answers it"}));
+}
+
 TEST(ForkLaunch, ReadsOnlyWhatFits) {
   World world(EngineSettings{.fork = {.tokens = 1'000}});
   const Task parent = parent_of(world, "flood 20000");
