@@ -383,15 +383,16 @@ class Application {
                                                                .clock = clock_,
                                                                .family = settings_.tools_family});
     agent_tools_.use(*tools_);
-    protocol_ = std::make_unique<mcp::Protocol>(
-        mcp::ProtocolParts{.tools = *tools_, .engine = *engine_, .version = std::string(version)});
-    mcp_ = std::make_unique<mcp::HttpEndpoint>(mcp::HttpParts{.protocol = *protocol_,
-                                                              .engine = *engine_,
-                                                              .store = *store_,
-                                                              .loop = *loop_,
-                                                              .readers = readers_,
-                                                              .random = random_,
-                                                              .heartbeats = heartbeats_});
+    protocol_ = std::make_unique<mcp::Protocol>(mcp::ProtocolParts{.tools = *tools_,
+                                                                   .engine = *engine_,
+                                                                   .store = *store_,
+                                                                   .loop = *loop_,
+                                                                   .readers = readers_,
+                                                                   .clock = clock_,
+                                                                   .version = std::string(version),
+                                                                   .secret = *token});
+    mcp_ = std::make_unique<mcp::HttpEndpoint>(
+        mcp::HttpParts{.protocol = *protocol_, .random = random_, .heartbeats = heartbeats_});
     make_server();
     return {};
   }

@@ -1,7 +1,7 @@
 // errand mcp: MCP over standard input and output, for clients that start a program. A line is a message; each goes to
-// the server's /mcp as it is, and what comes back is a line. Nothing is done before the first message; the server is
-// found or started then. When the server is restarted the session goes on, and what only reads is asked again.
-#include <csignal>
+// the server's /mcp as it is, and what comes back are lines. Nothing is done before the first message; the server is
+// found or started then. When the server is restarted, what was under way goes on: it is asked again, and what starts
+// something has a key by which the server knows it.
 #include <cstdlib>
 #include <iostream>
 #include <mutex>
@@ -10,7 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "base/id.h"
 #include "base/json_out.h"
+#include "cli/mcp_post.h"
 #include "cli/verbs.h"
 #include "cli/wire.h"
 
@@ -22,12 +24,48 @@ constexpr int calls_max = 64;  // Under way at once; further ones wait their tur
 constexpr Millis patience_ms = 60'000;
 constexpr size_t session_id_max = 200;
 
+using Again = McpMessage::Again;
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
 void pause_ms(Millis span) { usleep(static_cast<useconds_t>(span * 1'000)); }
 
 bool is_plain(std::string_view id) {
   return !id.empty() && id.size() <= session_id_max &&
          id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:") ==
              std::string_view::npos;
+}
+
+bool is_header_text(std::string_view text) {
+  for (const char c : text)
+    if (c < ' ' || c > '~') return false;
+  return text == std::string_view(text).substr(0, 1'000) && !text.starts_with(' ') && !text.ends_with(' ');
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : bytes) {
+    bits = bits << 8 | static_cast<unsigned char>(c);
+    count += 8;
+    for (; count >= 6; count -= 6) out += digits[bits >> (count - 6) & 63];
+  }
+  if (count > 0) out += digits[bits << (6 - count) & 63];
+  while (out.size() % 4 != 0) out += '=';
+  return out;
+}
+
+// What the stateless protocol repeats in headers.
+Headers modern_headers(const McpMessage& message) {
+  Headers headers;
+  if (is_header_text(message.version)) headers.emplace_back("MCP-Protocol-Version", message.version);
+  if (is_header_text(message.method)) headers.emplace_back("Mcp-Method", message.method);
+  if (!message.name.empty() && message.name.size() <= 8'000)
+    headers.emplace_back("Mcp-Name", is_header_text(message.name) && !message.name.starts_with("=?")
+                                         ? message.name
+                                         : "=?base64?" + base64(message.name) + "?=");
+  return headers;
 }
 
 class Bridge {
@@ -41,6 +79,7 @@ class Bridge {
       // In order: what opens the session, and what is not answered.
       if (message.id.empty() || message.method == "initialize" || message.method.empty()) {
         handle(line, message);
+        if (message.method == "notifications/initialized" && message.version.empty()) listen();
         continue;
       }
       wait_for_room();
@@ -79,18 +118,27 @@ class Bridge {
     write(text);
   }
 
-  Result<Reply> send(const std::string& line, const std::string& session) {
-    Client client(where_of(globals_));
-    std::vector<std::pair<std::string, std::string>> headers = {{"Accept", "application/json, text/event-stream"}};
-    if (!session.empty()) headers.emplace_back("Mcp-Session-Id", session);
-    if (!caller_.empty()) headers.emplace_back("Errand-Session-Id", caller_);
-    client.set_headers(std::move(headers));
-    return client.request("POST", "/mcp", line);
-  }
-
   std::string session() {
     const std::scoped_lock lock(mutex_);
     return session_;
+  }
+  // Made with the first message: whoever only starts us leaves no trace.
+  std::string connection() {
+    const std::scoped_lock lock(mutex_);
+    if (connection_.empty()) {
+      SystemRandom random;
+      connection_ = random_secret(random, 12);
+    }
+    return connection_;
+  }
+
+  Headers headers_for(const McpMessage& message, const std::string& session) {
+    Headers headers;
+    if (!message.version.empty()) headers = modern_headers(message);
+    if (message.version.empty() && !session.empty()) headers.emplace_back("Mcp-Session-Id", session);
+    headers.emplace_back("Errand-Connection", connection());
+    if (!caller_.empty()) headers.emplace_back("Errand-Session-Id", caller_);
+    return headers;
   }
 
   // The server no longer knows the session (its data folder is another one): begins a new one as the client did.
@@ -98,7 +146,8 @@ class Bridge {
     const std::scoped_lock opening(opening_);
     if (session() != lost) return true;
     if (initialize_.empty()) return false;
-    const Result<Reply> reply = send(initialize_, {});
+    const Result<Reply> reply = post_mcp(where_of(globals_), Start::if_none,
+                                         {.body = initialize_, .headers = headers_for({}, {}), .message = {}});
     if (!reply || reply->status != 200) return false;
     const std::scoped_lock lock(mutex_);
     session_ = reply->header("mcp-session-id");
@@ -106,19 +155,39 @@ class Bridge {
   }
 
   void handle(const std::string& line, const McpMessage& message) {
-    bool opened_again = false;
+    const bool legacy = message.version.empty(), listens = message.method == "subscriptions/listen";
+    std::string key;
+    if (message.again == Again::keyed) {
+      SystemRandom random;
+      key = random_secret(random, 18);
+    }
+    bool opened_again = false, acknowledged = false;
     for (Millis waited = 0, pause = 50;;) {
-      const std::string own = message.method == "initialize" ? "" : session();
-      Result<Reply> reply = send(line, own);
+      const std::string own = !legacy || message.method == "initialize" ? "" : session();
+      Headers headers = headers_for(message, own);
+      if (!key.empty()) headers.emplace_back("Idempotency-Key", key);
+      const auto told = [&](const std::string& text) {
+        // It was told so already, before the server was restarted.
+        const bool repeats = listens && text.contains("notifications/subscriptions/acknowledged");
+        if (!repeats || !std::exchange(acknowledged, true)) write(text);
+        waited = 0;
+        pause = 50;
+      };
+      Result<Reply> reply =
+          post_mcp(where_of(globals_), Start::if_none, {.body = line, .headers = std::move(headers), .message = told});
       if (reply && reply->status == 404 && !own.empty() && !std::exchange(opened_again, true) && open_again(own))
         continue;
-      if (reply) return answered(line, message, *reply);
-      if (!message.repeatable)
+      // It is about to stop, and has done nothing.
+      const bool stopping = reply && reply->status == 503;
+      if (reply && !stopping) return answered(line, message, *reply);
+      const std::string why = reply ? "The server is stopping." : reply.error().message;
+      const bool sent = !reply && reply.error().reason != "not_sent";
+      if (sent && message.again == Again::unsafe)
         return write_error(message, -32603,
                            fmt::format("{} The call may have been done all the same: background_list shows the tasks "
                                        "that there are.",
-                                       reply.error().message));
-      if (waited >= patience_ms) return write_error(message, -32603, reply.error().message);
+                                       why));
+      if (waited >= patience_ms) return write_error(message, -32603, why);
       pause_ms(pause);
       waited += pause;
       pause = std::min<Millis>(pause * 2, 1'000);
@@ -140,10 +209,32 @@ class Bridge {
     write_error(message, -32603, parse_problem(reply.status, reply.body).message);
   }
 
+  // What the server tells a session without being asked.
+  void listen() {
+    if (std::exchange(listening_, true)) return;
+    std::thread([this] {
+      for (;; pause_ms(1'000)) {
+        Client client(where_of(globals_));
+        client.set_start(Start::never);
+        Headers headers = headers_for({}, session());
+        client.set_headers(std::move(headers));
+        StreamCalls calls;
+        calls.event = [this](const SseEvent& event) {
+          if (event.type == "message" && !event.data.empty()) write(event.data);
+          last_event_ = event.id;
+          return true;
+        };
+        (void)client.stream("/mcp", last_event_, calls);
+      }
+    }).detach();
+  }
+
   const Globals& globals_;
   const std::string caller_;
   std::mutex mutex_, opening_;
-  std::string session_, initialize_;
+  std::string session_, initialize_, connection_;
+  std::string last_event_;  // Of the listening thread.
+  bool listening_ = false;
   int under_way_ = 0;
 };
 

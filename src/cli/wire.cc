@@ -348,6 +348,20 @@ Result<ToolReply> parse_tool_reply(std::string_view in) {
       in, [](const json::value& value) { return ToolReply{text(value, "text"), flag(value, "is_error")}; });
 }
 
+namespace {
+
+McpMessage::Again again_of(const std::string& method, const std::string& tool, const json::value* params) {
+  using Again = McpMessage::Again;
+  if (method == "tasks/update") return Again::unsafe;
+  if (method != "tools/call") return Again::safe;
+  if (tool.ends_with("_execute")) return Again::keyed;
+  const json::value* arguments = params && params->is_object() ? params->as_object().if_contains("arguments") : nullptr;
+  if (tool.ends_with("_task")) return arguments && !text(*arguments, "resume").empty() ? Again::unsafe : Again::keyed;
+  return tool.ends_with("_message") ? Again::unsafe : Again::safe;
+}
+
+}  // namespace
+
 McpMessage parse_mcp_message(std::string_view line) {
   McpMessage message;
   json::error_code error;
@@ -358,9 +372,12 @@ McpMessage parse_mcp_message(std::string_view line) {
   const json::value* id = object->if_contains("id");
   if (id && !message.method.empty()) message.id = json::serialize(*id);
   const json::value* params = object->if_contains("params");
-  const std::string tool = params ? text(*params, "name") : "";
-  const bool reads = tool == "look_at" || tool.ends_with("_list") || tool.ends_with("_output");
-  message.repeatable = message.method != "tools/call" || reads;
+  if (!params || !params->is_object()) return message;
+  for (const char* const name : {"name", "uri", "taskId"})
+    if (message.name.empty()) message.name = text(*params, name);
+  if (const json::value* meta = params->as_object().if_contains("_meta"))
+    message.version = text(*meta, "io.modelcontextprotocol/protocolVersion");
+  message.again = again_of(message.method, text(*params, "name"), params);
   return message;
 }
 

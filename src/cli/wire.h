@@ -151,7 +151,13 @@ Result<ToolReply> parse_tool_reply(std::string_view json);
 struct McpMessage {
   std::string id;  // JSON; empty where it is answered by nobody.
   std::string method;
-  bool repeatable = false;  // It may be sent again where the connection broke: it changes nothing.
+  std::string version;  // Of the stateless protocol (2026-07-28 and later), where it names one.
+  std::string name;     // What the header Mcp-Name repeats; empty where it has none.
+  enum class Again : uint8_t {
+    safe,    // It may be sent again where the connection broke: it changes nothing, or the same.
+    keyed,   // It starts something: safe with an idempotency key.
+    unsafe,  // It would be done twice.
+  } again = Again::safe;
 };
 McpMessage parse_mcp_message(std::string_view line);
 // Is this text JSON at all?

@@ -2,24 +2,40 @@
 
 #include <utility>
 
+#include <boost/json.hpp>
+
 #include "api/launch.h"
 #include "base/json_out.h"
-#include "mcp/stream.h"
+#include "base/text.h"
+#include "mcp/answer_stream.h"
+#include "mcp/caller.h"
+#include "mcp/modern.h"
+#include "mcp/resources.h"
+#include "mcp/task_uri.h"
+#include "mcp/tasks.h"
 #include "net/problem.h"
 
 namespace errand::mcp {
 namespace {
 
+namespace json = boost::json;
+
 constexpr size_t sessions_kept = 10'000;
-constexpr size_t id_max = 200;
 constexpr std::string_view own_prefix = "ses_mcp_";
 
 void reply(const net::ExchangePtr& exchange, int status, std::string body) {
   exchange->reply({.status = status, .content_type = "application/json", .body = std::move(body), .headers = {}});
 }
 
-void refuse(const net::ExchangePtr& exchange, int status, std::string_view id, RpcError error) {
+void refuse(const net::ExchangePtr& exchange, int status, std::string_view id, const RpcError& error) {
   reply(exchange, status, error_message(id, error));
+}
+
+// In the modern era some errors are the request's, and its status says so.
+int status_of(Era era, int error) {
+  if (era == Era::legacy) return 200;
+  if (error == code::method_not_found) return 404;
+  return error == code::missing_capability ? 400 : 200;
 }
 
 // Is the version that the header names one of ours? None: 2025-03-26, which had no header.
@@ -35,14 +51,34 @@ bool version_fits(const net::ExchangePtr& exchange, std::string_view id) {
   return false;
 }
 
-// Whose tasks: what the client says of itself, else the MCP session's own.
-SessionId caller_of(const net::Request& request, const Incoming& message, const SessionId& own) {
-  for (const std::string& named : {std::string(request.header("errand-session-id")), message.text("_meta", "threadId")})
-    if (!named.empty() && named.size() <= id_max && api::is_plain_id(named)) return SessionId(named);
-  return own;
+bool takes_stream(const net::Request& request) {
+  return request.header("accept").find("text/event-stream") != std::string_view::npos;
+}
+
+std::string idempotency_key(const net::Request& request) {
+  const std::string_view key = request.header("idempotency-key");
+  return key.size() <= session_id_max && api::is_plain_id(std::string(key)) ? std::string(key) : std::string();
+}
+
+// The list of texts `notifications.NAME` of a listen request.
+std::vector<std::string> texts_in(const json::object& wanted, std::string_view name) {
+  std::vector<std::string> out;
+  const json::value* list = wanted.if_contains(name);
+  if (!list || !list->is_array()) return out;
+  for (const json::value& one : list->as_array())
+    if (one.is_string() && out.size() < uris_max) out.emplace_back(one.as_string());
+  return out;
 }
 
 }  // namespace
+
+HttpEndpoint::HttpEndpoint(HttpParts parts) : parts_(parts), with_(parts.protocol.parts()) {
+  parts_.protocol.on_change = [this](const SessionId& session) { list_changed(session); };
+}
+
+NoticeStreamParts HttpEndpoint::stream_parts() const {
+  return {with_.engine, with_.store, with_.loop, with_.readers, parts_.heartbeats};
+}
 
 void HttpEndpoint::handle(net::ExchangePtr exchange) {
   switch (exchange->request.method) {
@@ -63,20 +99,64 @@ void HttpEndpoint::post(const net::ExchangePtr& exchange) {
   std::string id;
   Result<Incoming> message = parse_message(exchange->request.body, error, id);
   if (!message) return refuse(exchange, 400, id, error);
-  if (!version_fits(exchange, message->id)) return;
-  const bool request = message->kind == Incoming::Kind::request;
-  if (request && message->method == "initialize") return initialize(exchange, std::move(*message));
-  with_session(exchange, [this, exchange, request, message = std::move(*message)](const SessionId& own) {
-    const Peer peer{own.value, caller_of(exchange->request, message, own)};
-    if (!request) {
-      if (message.kind == Incoming::Kind::notification) parts_.protocol.notification(message, peer);
-      return exchange->reply({.status = 202, .content_type = {}, .body = {}, .headers = {}});
+  if (era_of(*message, trim(exchange->request.header("mcp-protocol-version"))) == Era::modern)
+    return post_modern(exchange, std::move(*message));
+  post_legacy(exchange, std::move(*message));
+}
+
+void HttpEndpoint::post_modern(const net::ExchangePtr& exchange, Incoming message) {
+  const net::Request& request = exchange->request;
+  if (message.kind == Incoming::Kind::response)
+    return refuse(exchange, 400, {}, {code::invalid_request, "A request or a notification is expected here.", {}});
+  if (const auto wrong = check_modern(message, request)) return refuse(exchange, 400, message.id, *wrong);
+  Peer peer{.era = Era::modern};
+  peer.session = caller_of(request, message, client_session(request, message));
+  // Only `errand mcp` speaks for one client over many requests, and cancels one by another.
+  const std::string_view connection = request.header("errand-connection");
+  peer.connection = connection.empty() ? "r" + std::to_string(++last_request_) : "c" + std::string(connection);
+  read_capabilities(message, peer);
+  if (message.kind == Incoming::Kind::notification) {
+    parts_.protocol.notification(message, peer);
+    return exchange->reply({.status = 202, .content_type = {}, .body = {}, .headers = {}});
+  }
+  if (message.method == "subscriptions/listen") return listen(exchange, std::move(message), std::move(peer));
+  serve(exchange, std::move(message), std::move(peer));
+}
+
+void HttpEndpoint::post_legacy(const net::ExchangePtr& exchange, Incoming message) {
+  if (!version_fits(exchange, message.id)) return;
+  const bool request = message.kind == Incoming::Kind::request;
+  if (request && message.method == "initialize") return initialize(exchange, std::move(message));
+  with_session(exchange, [this, exchange, request, message = std::move(message)](const SessionId& own) mutable {
+    Peer peer{.era = Era::legacy, .connection = own.value, .session = caller_of(exchange->request, message, own)};
+    if (request) {
+      if (message.method == "resources/subscribe" || message.method == "resources/unsubscribe")
+        return subscribe(exchange, message, peer);
+      return serve(exchange, std::move(message), std::move(peer));
     }
-    auto cancellation = std::make_shared<tools::Cancellation>();
-    // Whoever left would lose what the answer takes: the wait is given up, the task goes on.
-    exchange->on_gone([cancellation] { cancellation->cancel(); });
-    parts_.protocol.request(message, peer, cancellation,
-                            [exchange](std::string answer) { reply(exchange, 200, std::move(answer)); });
+    if (message.kind == Incoming::Kind::notification) parts_.protocol.notification(message, peer);
+    exchange->reply({.status = 202, .content_type = {}, .body = {}, .headers = {}});
+  });
+}
+
+void HttpEndpoint::serve(const net::ExchangePtr& exchange, Incoming message, Peer peer) {
+  auto cancellation = std::make_shared<tools::Cancellation>();
+  // `errand mcp` comes again where the server stops in the middle of a call.
+  const bool bridged = exchange->request.count_header("errand-connection") > 0;
+  if (bridged) peer.key = idempotency_key(exchange->request);
+  const json::value* token = message.meta("progressToken");
+  const bool tells = token && (token->is_string() || token->is_int64() || token->is_uint64());
+  if (Protocol::may_wait(message) && tells && takes_stream(exchange->request)) {
+    auto stream = std::make_unique<AnswerStream>(parts_.heartbeats, with_.clock, json::serialize(*token), cancellation);
+    Answering answering = stream->answering(bridged);
+    exchange->stream(net::sse_response(), std::move(stream));
+    return parts_.protocol.request(std::move(message), std::move(peer), cancellation, std::move(answering));
+  }
+  // Whoever left would lose what the answer takes: the wait is given up, the task goes on.
+  exchange->on_gone([cancellation] { cancellation->cancel(); });
+  const Era era = peer.era;
+  parts_.protocol.request(std::move(message), std::move(peer), cancellation, [exchange, era, bridged](Answer answer) {
+    reply(exchange, answer.stopping && bridged ? 503 : status_of(era, answer.error), std::move(answer.text));
   });
 }
 
@@ -85,17 +165,17 @@ void HttpEndpoint::initialize(const net::ExchangePtr& exchange, Incoming message
   session.id = SessionId(std::string(own_prefix) + random_secret(parts_.random, 18));
   session.origin = "mcp";
   session.title = message.text("clientInfo", "name").substr(0, 100);
-  parts_.engine.open_session(session, [this, exchange, message = std::move(message)](const Result<Session>& opened) {
+  with_.engine.open_session(session, [this, exchange, message = std::move(message)](const Result<Session>& opened) {
     if (!opened) return refuse(exchange, 503, message.id, {code::internal, opened.error().message, {}});
     if (known_.size() >= sessions_kept) known_.clear();
     known_.insert(opened->id.value);
-    parts_.protocol.request(message, {opened->id.value, opened->id}, nullptr,
-                            [exchange, id = opened->id.value](std::string answer) {
-                              exchange->reply({.status = 200,
-                                               .content_type = "application/json",
-                                               .body = std::move(answer),
-                                               .headers = {{"Mcp-Session-Id", id}}});
-                            });
+    const Peer peer{.era = Era::legacy, .connection = opened->id.value, .session = opened->id};
+    parts_.protocol.request(message, peer, nullptr, [exchange, id = opened->id.value](Answer answer) {
+      exchange->reply({.status = 200,
+                       .content_type = "application/json",
+                       .body = std::move(answer.text),
+                       .headers = {{"Mcp-Session-Id", id}}});
+    });
   });
 }
 
@@ -108,12 +188,12 @@ void HttpEndpoint::with_session(const net::ExchangePtr& exchange, std::move_only
     return refuse(
         exchange, 400, {},
         {code::invalid_request, "Mcp-Session-Id is missing: begin with `initialize`, which answers one.", {}});
-  if (ended_.contains(id) || !id.starts_with(own_prefix) || id.size() > id_max || !api::is_plain_id(id))
+  if (ended_.contains(id) || !id.starts_with(own_prefix) || id.size() > session_id_max || !api::is_plain_id(id))
     return unknown(exchange);
   if (known_.contains(id)) return then(SessionId(id));
-  parts_.readers.post([this, exchange, id, unknown, then = std::move(then)]() mutable {
-    const bool stored = parts_.store.session(SessionId(id)).has_value();
-    parts_.loop.post([this, exchange, id, stored, unknown, then = std::move(then)]() mutable {
+  with_.readers.post([this, exchange, id, unknown, then = std::move(then)]() mutable {
+    const bool stored = with_.store.session(SessionId(id)).has_value();
+    with_.loop.post([this, exchange, id, stored, unknown, then = std::move(then)]() mutable {
       if (!stored) return unknown(exchange);
       if (known_.size() >= sessions_kept) known_.clear();
       known_.insert(id);
@@ -122,19 +202,98 @@ void HttpEndpoint::with_session(const net::ExchangePtr& exchange, std::move_only
   });
 }
 
+std::shared_ptr<Subjects> HttpEndpoint::subjects_of(const std::string& connection) {
+  if (subjects_.size() >= sessions_kept)
+    std::erase_if(subjects_, [](const auto& one) { return one.second->streams.empty(); });
+  std::shared_ptr<Subjects>& subjects = subjects_[connection];
+  if (!subjects) {
+    subjects = std::make_shared<Subjects>();
+    subjects->list = true;
+  }
+  return subjects;
+}
+
+void HttpEndpoint::list_changed(const SessionId& session) {
+  const auto range = listening_.equal_range(session.value);
+  for (auto it = range.first; it != range.second;) {
+    const auto subjects = it->second.lock();
+    it = subjects && !subjects->streams.empty() ? std::next(it) : listening_.erase(it);
+    if (subjects)
+      for (TellingStream* const stream : std::vector(subjects->streams)) stream->list_changed();
+  }
+}
+
+// Subscriptions of a session hold as long as this server runs: a client that finds it restarted subscribes again.
+void HttpEndpoint::subscribe(const net::ExchangePtr& exchange, const Incoming& message, const Peer& peer) {
+  const std::string uri = message.text("uri");
+  const std::shared_ptr<Subjects> subjects = subjects_of(peer.connection);
+  const bool adds = message.method == "resources/subscribe";
+  if (!parse_task_uri(uri))
+    return refuse(exchange, 200, message.id, {code::unknown_resource_2025, "There is no such resource.", {}});
+  if (adds && subjects->uris.size() >= uris_max)
+    return refuse(exchange, 200, message.id,
+                  {code::invalid_params, "These are too many subscriptions; end others first.", {}});
+  if (adds)
+    subjects->uris.insert(uri);
+  else
+    subjects->uris.erase(uri);
+  for (TellingStream* const stream : subjects->streams) stream->subjects_changed();
+  reply(exchange, 200, result_message(message.id, "{}"));
+}
+
 void HttpEndpoint::get(const net::ExchangePtr& exchange) {
   if (!version_fits(exchange, {})) return;
   with_session(exchange, [this, exchange](const SessionId& own) {
-    Incoming nothing;
-    RpcError error;
-    std::string id;
-    if (Result<Incoming> empty = parse_message(R"({"jsonrpc":"2.0","method":"x"})", error, id)) nothing = *empty;
-    const SessionId caller = caller_of(exchange->request, nothing, own);
+    const SessionId caller = caller_of(exchange->request, {}, own);
+    auto subjects = subjects_of(own.value);
+    listening_.emplace(caller.value, subjects);
     exchange->stream(net::sse_response(),
-                     std::make_unique<NoticeStream>(
-                         NoticeStreamParts{parts_.engine, parts_.store, parts_.loop, parts_.readers, parts_.heartbeats},
-                         caller, exchange->request.header("last-event-id")));
+                     std::make_unique<TellingStream>(stream_parts(), caller, exchange->request.header("last-event-id"),
+                                                     std::move(subjects)));
   });
+}
+
+void HttpEndpoint::listen(const net::ExchangePtr& exchange, Incoming message, Peer peer) {
+  const json::value* value = message.param("notifications");
+  if (!value || !value->is_object())
+    return refuse(exchange, 200, message.id,
+                  {code::invalid_params, "`notifications` must say what is to be listened to.", {}});
+  const json::object& wanted = value->as_object();
+  auto subjects = std::make_shared<Subjects>();
+  const auto rpc = std::make_shared<Rpc>(with_, message, std::move(peer), nullptr, nullptr);
+  // What was not asked for, or is never told, is not in the answer.
+  std::string params;
+  JsonOut out(params);
+  out.object().key("_meta").object().key("io.modelcontextprotocol/subscriptionId").raw(message.id).end();
+  out.key("notifications").object();
+  if (const json::value* list = wanted.if_contains("resourcesListChanged");
+      list && list->is_bool() && list->as_bool()) {
+    subjects->list = true;
+    out.field("resourcesListChanged", true);
+  }
+  if (wanted.contains("resourceSubscriptions")) {
+    out.key("resourceSubscriptions").array();
+    for (std::string& uri : texts_in(wanted, "resourceSubscriptions")) {
+      if (!parse_task_uri(uri)) continue;
+      out.value(uri);
+      subjects->uris.insert(std::move(uri));
+    }
+    out.end();
+  }
+  if (wanted.contains("taskIds") && rpc->peer.takes_tasks) {
+    out.key("taskIds").array();
+    for (std::string& id : texts_in(wanted, "taskIds")) {
+      if (!parse_handle(*rpc, id)) continue;
+      out.value(id);
+      subjects->handles.insert(std::move(id));
+    }
+    out.end();
+  }
+  out.end().end();
+  listening_.emplace(rpc->peer.session.value, subjects);
+  exchange->stream(net::sse_response(), std::make_unique<TellingStream>(
+                                            stream_parts(), rpc, std::move(subjects),
+                                            notification_message("notifications/subscriptions/acknowledged", params)));
 }
 
 void HttpEndpoint::forget(const net::ExchangePtr& exchange) {
@@ -142,6 +301,7 @@ void HttpEndpoint::forget(const net::ExchangePtr& exchange) {
     if (ended_.size() >= sessions_kept) ended_.clear();
     ended_.insert(own.value);
     known_.erase(own.value);
+    subjects_.erase(own.value);
     exchange->reply({.status = 204, .content_type = {}, .body = {}, .headers = {}});
   });
 }

@@ -26,6 +26,13 @@ const json::object& Incoming::params() const {
   return params && params->is_object() ? params->as_object() : none;
 }
 
+const json::value* Incoming::param(std::string_view name) const { return params().if_contains(name); }
+
+const json::value* Incoming::meta(std::string_view name) const {
+  const json::value* meta = param("_meta");
+  return meta && meta->is_object() ? meta->as_object().if_contains(name) : nullptr;
+}
+
 std::string Incoming::text(std::string_view name) const { return text_in(params(), name); }
 
 std::string Incoming::text(std::string_view object, std::string_view name) const {

@@ -9,7 +9,8 @@
 
 namespace boost::json {
 class object;
-}
+class value;
+}  // namespace boost::json
 
 namespace errand::mcp {
 
@@ -19,6 +20,9 @@ inline constexpr int invalid_request = -32600;
 inline constexpr int method_not_found = -32601;
 inline constexpr int invalid_params = -32602;
 inline constexpr int internal = -32603;
+inline constexpr int unknown_resource_2025 = -32002;  // Of the versions of 2025; later it is invalid_params.
+inline constexpr int header_mismatch = -32020;
+inline constexpr int missing_capability = -32021;
 inline constexpr int unsupported_version = -32022;
 }  // namespace code
 
@@ -38,6 +42,9 @@ struct Incoming {
 
   // `params`, empty where there are none.
   const boost::json::object& params() const;
+  // A value in params, or in params._meta; null where there is none.
+  const boost::json::value* param(std::string_view name) const;
+  const boost::json::value* meta(std::string_view name) const;
   // A text in params, or in params.NAME; empty where it is none.
   std::string text(std::string_view name) const;
   std::string text(std::string_view object, std::string_view name) const;

@@ -5,7 +5,11 @@
 #include <boost/json.hpp>
 
 #include "base/json_out.h"
-#include "task/notice.h"
+#include "mcp/ask.h"
+#include "mcp/prompts.h"
+#include "mcp/resources.h"
+#include "mcp/shapes.h"
+#include "mcp/tasks.h"
 #include "tools/family.h"
 
 namespace errand::mcp {
@@ -15,113 +19,104 @@ namespace json = boost::json;
 
 constexpr int notices_told_max = 10;
 
-constexpr std::string_view instructions =
-    "errand runs background tasks: agents (background_task) and commands (background_execute) that go on while you do "
-    "other things. Starting one returns at once. You are told of tasks that ended with the answer to your next call, "
-    "so "
-    "do not poll; background_output with block=true waits where you cannot go on without a result. background_list "
-    "shows your tasks, look_at their logs and files; session_manager keeps notes across turns.";
-
 std::string call_key(const Peer& peer, std::string_view id) { return peer.connection + "\n" + std::string(id); }
 
-void write_text_block(JsonOut& out, std::string_view text) {
-  out.object().field("type", "text").field("text", text).end();
+void list_tools(const RpcPtr& rpc) {
+  if (!rpc->message.text("cursor").empty())
+    return rpc->refuse(RpcError{code::invalid_params, "The list has one page: leave out `cursor`.", {}});
+  rpc->result(tools_result(*rpc));
 }
 
-std::string initialize_result(const Incoming& message, const ProtocolParts& parts) {
-  std::string text;
-  JsonOut out(text);
-  out.object().field("protocolVersion", negotiate(message.text("protocolVersion")));
-  out.key("capabilities").object().key("tools").object().end().key("logging").object().end().end();
-  out.key("serverInfo").object().field("name", "errand").field("title", "errand: background tasks");
-  out.field("version", parts.version).end();
-  out.field("instructions", tools::in_family(instructions, parts.tools.family())).end();
-  return text;
+struct Method {
+  std::string_view name;
+  void (*handle)(const RpcPtr&);
+};
+
+// Of both eras.
+constexpr Method methods[] = {
+    {"tools/list", list_tools},        {"resources/list", list_resources}, {"resources/templates/list", list_templates},
+    {"resources/read", read_resource}, {"prompts/list", list_prompts},     {"prompts/get", get_prompt},
+    {"completion/complete", complete},
+};
+
+bool waits(std::string_view tool, const json::value* arguments) {
+  if (!arguments || !arguments->is_object() || !tools::parse_tool_name(tool).name.ends_with("_output")) return false;
+  const json::value* block = arguments->as_object().if_contains("block");
+  return block && block->is_bool() && block->as_bool();
 }
 
-std::string list_result(const tools::Toolbox& tools) {
-  std::string text;
-  JsonOut out(text);
-  out.object().key("tools").array();
-  for (const tools::ToolInfo& tool : tools.list()) {
-    out.object().field("name", tool.name).field("title", tool.title).field("description", tool.description);
-    out.key("inputSchema").raw(tool.input_schema).key("outputSchema").raw(tool.output_schema);
-    out.key("annotations").object().field("title", tool.title).field("readOnlyHint", tool.annotations.read_only);
-    out.field("destructiveHint", tool.annotations.destructive);
-    out.field("idempotentHint", tool.annotations.idempotent).field("openWorldHint", tool.annotations.open_world);
-    out.end().end();
-  }
-  out.end().end();
-  return text;
-}
-
-std::string call_result(const tools::ToolResult& result, const std::vector<Notice>& notices) {
-  std::string text;
-  JsonOut out(text);
-  out.object().key("content").array();
-  write_text_block(out, result.text);
-  const size_t share = result_cap / std::max<size_t>(1, notices.size());
-  for (const Notice& notice : notices)
-    write_text_block(out, "[Notice]\n" + bounded(notice.text, share, "background_output reads the whole."));
-  out.end();
-  // An error's data is not what the output schema says, and its text says all of it.
-  if (!result.is_error) out.key("structuredContent").raw(result.data);
-  out.field("isError", result.is_error).end();
-  return text;
-}
-
-RpcError to_rpc(const Error& error) {
-  return {error.code == Code::not_found || error.code == Code::invalid_argument ? code::invalid_params : code::internal,
-          error.message,
-          {}};
+// A tool after which the list of tasks may be another.
+bool changes_list(std::string_view tool) {
+  return tool.ends_with("_task") || tool.ends_with("_execute") || tool.ends_with("_clear");
 }
 
 }  // namespace
 
-bool is_version(std::string_view version) { return std::ranges::find(versions, version) != std::end(versions); }
-
-std::string_view negotiate(std::string_view requested) {
-  const auto known = std::ranges::find(versions, requested);
-  return known == std::end(versions) ? versions[0] : *known;
+bool Protocol::may_wait(const Incoming& message) {
+  if (message.kind != Incoming::Kind::request) return false;
+  if (message.method == "tasks/result") return true;
+  return message.method == "tools/call" && waits(message.text("name"), message.param("arguments"));
 }
 
-void Protocol::request(const Incoming& message, const Peer& peer,
-                       const std::shared_ptr<tools::Cancellation>& cancellation, Answer answer) {
-  if (message.method == "initialize") return answer(result_message(message.id, initialize_result(message, parts_)));
-  if (message.method == "ping" || message.method == "logging/setLevel") return answer(result_message(message.id, "{}"));
-  if (message.method == "tools/list") {
-    if (!message.text("cursor").empty())
-      return answer(
-          error_message(message.id, {code::invalid_params, "The list has one page: leave out `cursor`.", {}}));
-    return answer(result_message(message.id, list_result(parts_.tools)));
-  }
-  if (message.method == "tools/call") return call_tool(message, peer, cancellation, std::move(answer));
-  answer(error_message(message.id, {code::method_not_found, "errand does not know this method.", {}}));
-}
-
-void Protocol::call_tool(const Incoming& message, const Peer& peer,
-                         const std::shared_ptr<tools::Cancellation>& cancellation, Answer answer) {
-  const std::string name = message.text("name");
-  if (name.empty())
-    return answer(error_message(message.id, {code::invalid_params, "`params.name` must name a tool.", {}}));
-  const json::value* arguments = message.params().if_contains("arguments");
+void Protocol::request(Incoming message, Peer peer, std::shared_ptr<tools::Cancellation> cancellation,
+                       Answering answer) {
   const std::string key = call_key(peer, message.id);
-  if (!calls_.try_emplace(key, cancellation).second)
-    return answer(error_message(message.id, {code::invalid_request, "A request with this `id` is under way.", {}}));
+  if (!calls_.try_emplace(key, cancellation).second) {
+    const RpcError error{code::invalid_request, "A request with this `id` is under way.", {}};
+    return answer({error_message(message.id, error), error.code});
+  }
+  const auto rpc = std::make_shared<Rpc>(parts_, std::move(message), std::move(peer), std::move(cancellation),
+                                         [this, key, answer = std::move(answer)](Answer said) mutable {
+                                           calls_.erase(key);
+                                           answer(std::move(said));
+                                         });
+  const std::string& method = rpc->message.method;
+  if (method == "tools/call") return call_tool(rpc);
+  if (const auto known = std::ranges::find(methods, method, &Method::name); known != std::end(methods))
+    return known->handle(rpc);
+  if (handle_tasks(rpc)) return;
+  if (rpc->modern()) {
+    if (method == "server/discover") return rpc->result(discover_result(*rpc));
+  } else {
+    if (method == "initialize") return rpc->result(initialize_result(*rpc));
+    if (method == "ping" || method == "logging/setLevel") return rpc->result("{}");
+  }
+  rpc->refuse(RpcError{code::method_not_found, "errand does not know this method.", {}});
+}
+
+void Protocol::call_tool(const RpcPtr& rpc) {
+  if (rpc->message.text("name").empty())
+    return rpc->refuse(RpcError{code::invalid_params, "`params.name` must name a tool.", {}});
+  take_answers(rpc, [this, rpc](bool dismissed) { run_tool(rpc, rpc->peer.elicits && !dismissed); });
+}
+
+void Protocol::run_tool(const RpcPtr& rpc, bool ask_person) {
+  const std::string name = rpc->message.text("name");
+  const std::string tool = tools::parse_tool_name(name).name;
+  if (!rpc->modern() && rpc->message.param("task") && !wants_task(*rpc, tool))
+    return rpc->refuse(RpcError{code::method_not_found, "This tool cannot be called as a task.", {}});
+  const json::value* arguments = rpc->message.param("arguments");
   parts_.tools.call(
-      name, {.session = peer.session, .message = {}, .cancellation = cancellation},
-      arguments ? json::serialize(*arguments) : "{}",
-      [this, key, peer, id = message.id, cancellation,
-       answer = std::move(answer)](Result<tools::ToolResult> result) mutable {
-        calls_.erase(key);
-        if (!result) return answer(error_message(id, to_rpc(result.error())));
+      name, {.session = rpc->peer.session, .message = {}, .cancellation = rpc->cancellation, .asks_person = rpc->peer.elicits},
+      arguments ? json::serialize(*arguments) : "{}", [this, rpc, tool, ask_person](Result<tools::ToolResult> result) {
+        if (!result) return rpc->refuse(result.error());
+        if (on_change && !result->is_error && changes_list(tool)) on_change(rpc->peer.session);
         // Nobody reads this answer: it must not take anything.
-        if (cancellation && cancellation->cancelled()) return answer(result_message(id, call_result(*result, {})));
-        with_notices(peer, [id, result = std::move(*result),
-                            answer = std::make_shared<Answer>(std::move(answer))](const std::vector<Notice>& notices) {
-          (*answer)(result_message(id, call_result(result, notices)));
-        });
+        if (rpc->given_up()) return rpc->result(call_result(*rpc, *result, {}));
+        // A question to the agent is the agent's own to answer; what a task may do is a person's.
+        std::erase_if(result->asks, [](const tools::OpenAsk& one) { return one.ask.kind != AskKind::permission; });
+        if (rpc->modern() && ask_person && !result->asks.empty() && may_wait(rpc->message))
+          return rpc->result(input_required_result(*rpc, result->asks));
+        if (!wants_task(*rpc, tool)) return answer_call(rpc, *result);
+        if (!result->is_error) return answer_with_task(rpc, *result);
+        if (rpc->modern()) return answer_call(rpc, *result);
+        rpc->refuse(RpcError{code::invalid_params, result->text, {}});
       });
+}
+
+void Protocol::answer_call(const RpcPtr& rpc, const tools::ToolResult& result) {
+  with_notices(rpc->peer,
+               [rpc, result](const std::vector<Notice>& notices) { rpc->result(call_result(*rpc, result, notices)); });
 }
 
 void Protocol::with_notices(const Peer& peer, std::function<void(std::vector<Notice>)> then) {
@@ -141,7 +136,7 @@ void Protocol::with_notices(const Peer& peer, std::function<void(std::vector<Not
 
 void Protocol::notification(const Incoming& message, const Peer& peer) {
   if (message.method != "notifications/cancelled") return;
-  const json::value* request = message.params().if_contains("requestId");
+  const json::value* request = message.param("requestId");
   if (!request) return;
   const auto call = calls_.find(call_key(peer, json::serialize(*request)));
   if (call == calls_.end()) return;

@@ -1,5 +1,4 @@
-// What MCP's methods do, whichever way the messages come: initialize, ping, tools/list, tools/call, and the
-// notifications of a client. The versions of 2025: a session that begins with `initialize`.
+// What MCP's methods do, in either era and whichever way the messages come.
 #pragma once
 
 #include <functional>
@@ -7,47 +6,34 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
-#include "engine/engine.h"
-#include "mcp/jsonrpc.h"
-#include "tools/toolbox.h"
+#include "mcp/rpc.h"
 
 namespace errand::mcp {
-
-// Newest first.
-inline constexpr std::string_view versions[] = {"2025-11-25", "2025-06-18", "2025-03-26"};
-bool is_version(std::string_view version);
-// Ours for what a client asks for: the same where we speak it, else our newest.
-std::string_view negotiate(std::string_view requested);
-
-struct ProtocolParts {
-  tools::Toolbox& tools;
-  Engine& engine;
-  std::string version;  // Errand's.
-};
-
-// Who speaks.
-struct Peer {
-  std::string connection;  // The MCP session; tells one client's request ids from another's.
-  SessionId session;       // Whose tasks it sees; also what its notices are kept for.
-};
 
 class Protocol {
  public:
   explicit Protocol(ProtocolParts parts) : parts_(std::move(parts)) {}
 
   // Answers a request with a whole message, once, on the engine's thread, perhaps inside the call.
-  using Answer = std::move_only_function<void(std::string)>;
-  void request(const Incoming& message, const Peer& peer, const std::shared_ptr<tools::Cancellation>& cancellation,
-               Answer answer);
+  void request(Incoming message, Peer peer, std::shared_ptr<tools::Cancellation> cancellation, Answering answer);
   // A notification: `notifications/cancelled` gives up the wait of a request, never the task.
   void notification(const Incoming& message, const Peer& peer);
 
+  // May its answer be long in coming? Then it is worth telling how far it is.
+  static bool may_wait(const Incoming& message);
+
+  const ProtocolParts& parts() const { return parts_; }
   size_t calls_under_way() const { return calls_.size(); }
 
+  // Told with a session whose list of tasks has changed by a call.
+  std::function<void(const SessionId&)> on_change;
+
  private:
-  void call_tool(const Incoming& message, const Peer& peer, const std::shared_ptr<tools::Cancellation>& cancellation,
-                 Answer answer);
+  void call_tool(const RpcPtr& rpc);
+  void run_tool(const RpcPtr& rpc, bool ask_person);
+  void answer_call(const RpcPtr& rpc, const tools::ToolResult& result);
   // The notices that the session has not taken go into the answer to its next call (R5.5), and are taken by it.
   void with_notices(const Peer& peer, std::function<void(std::vector<Notice>)> then);
 

@@ -4,6 +4,8 @@
 
 #include "base/json_out.h"
 #include "mcp/jsonrpc.h"
+#include "mcp/task_uri.h"
+#include "mcp/tasks.h"
 #include "net/sse.h"
 #include "task/json.h"
 
@@ -27,23 +29,106 @@ std::string event_of(const Notice& notice) {
 
 }  // namespace
 
-NoticeStream::NoticeStream(NoticeStreamParts parts, SessionId session, std::string_view last_event_id)
+TellingStream::TellingStream(NoticeStreamParts parts, SessionId session, std::string_view last_event_id,
+                             std::shared_ptr<Subjects> subjects)
     : EventStream(parts.heartbeats),
       parts_(parts),
       session_(std::move(session)),
+      subjects_(std::move(subjects)),
+      watching_(parts.engine,
+                [this] {
+                  changed_ = true;
+                  ready();
+                }),
       feed_(parts_.engine.session_feed(session_)) {
   std::from_chars(last_event_id.data(), last_event_id.data() + last_event_id.size(), cursor_);
   feed_->add(this);
+  subjects_->streams.push_back(this);
+  subjects_changed();
 }
 
-NoticeStream::~NoticeStream() { feed_->remove(this); }
+TellingStream::TellingStream(NoticeStreamParts parts, RpcPtr rpc, std::shared_ptr<Subjects> subjects,
+                             std::string acknowledged)
+    : TellingStream(parts, rpc->peer.session, {}, std::move(subjects)) {
+  rpc_ = std::move(rpc);
+  net::append_sse_frame(messages_, {}, "message", acknowledged);
+}
 
-void NoticeStream::wake() {
+TellingStream::~TellingStream() {
+  std::erase(subjects_->streams, this);
+  feed_->remove(this);
+}
+
+void TellingStream::subjects_changed() {
+  std::set<TaskId> wanted;
+  for (const std::string& uri : subjects_->uris)
+    if (const auto parsed = parse_task_uri(uri)) wanted.insert(parsed->task);
+  for (const std::string& handle : subjects_->handles)
+    wanted.insert(TaskId(std::string_view(handle).substr(0, handle.find('.'))));
+  watching_.keep(wanted);
+}
+
+void TellingStream::list_changed() {
+  list_changed_ = subjects_->list;
+  if (list_changed_) ready();
+}
+
+// A notice was made: a task of the session ended, or asks something.
+void TellingStream::wake() {
   stale_ = true;
+  list_changed_ = subjects_->list;
   ready();
 }
 
-net::StreamSource::Pulled NoticeStream::next(std::vector<net::Slice>& out, size_t) {
+void TellingStream::tell(std::string_view method, std::string params) {
+  if (rpc_) {
+    std::string meta = R"({"_meta":{"io.modelcontextprotocol/subscriptionId":)" + rpc_->message.id + "}";
+    if (params != "{}") meta += ",";
+    params = meta + params.substr(1);
+  }
+  net::append_sse_frame(messages_, {}, "message", notification_message(method, params));
+}
+
+void TellingStream::tell_changes() {
+  changed_ = false;
+  if (std::exchange(list_changed_, false)) tell("notifications/resources/list_changed", "{}");
+  for (const TaskId& id : watching_.take()) {
+    for (const std::string& uri : subjects_->uris) {
+      const auto parsed = parse_task_uri(uri);
+      if (!parsed || parsed->task != id) continue;
+      std::string params;
+      JsonOut(params).object().field("uri", uri).end();
+      tell("notifications/resources/updated", std::move(params));
+    }
+    for (const std::string& handle : subjects_->handles)
+      if (handle.starts_with(id.value + ".")) tell_task(handle);
+  }
+}
+
+// Only what a client would act on: its status.
+void TellingStream::tell_task(const std::string& handle) {
+  if (!rpc_) return;
+  parts_.engine.get(TaskId(std::string_view(handle).substr(0, handle.find('.'))),
+                    while_here([this, handle](const Result<TaskView>& view) {
+                      const auto parsed = parse_handle(*rpc_, handle);
+                      if (!view || !parsed) return;
+                      const std::string status(task_status(*rpc_, view->task, *parsed));
+                      if (std::exchange(told_[handle], status) == status) return;
+                      describe_task(rpc_, handle, while_here([this](const std::string& members) {
+                                      if (members.empty()) return;
+                                      tell("notifications/tasks", "{" + members + "}");
+                                      ready();
+                                    }));
+                    }));
+}
+
+net::StreamSource::Pulled TellingStream::next(std::vector<net::Slice>& out, size_t) {
+  if (changed_ || list_changed_) tell_changes();
+  if (!messages_.empty()) {
+    out.push_back(net::to_slice(std::exchange(messages_, {})));
+    return Pulled::some;
+  }
+  if (rpc_) return Pulled::none;
   if (!notices_.empty()) {
     std::string text;
     for (const Notice& notice : notices_) text += event_of(notice);
@@ -56,7 +141,7 @@ net::StreamSource::Pulled NoticeStream::next(std::vector<net::Slice>& out, size_
   return Pulled::none;
 }
 
-void NoticeStream::read_store() {
+void TellingStream::read_store() {
   // What is made from here on wakes us again.
   stale_ = false;
   reading_ = true;

@@ -1,6 +1,7 @@
 // background_cancel (R8.4): ends a task, a batch, or all of the session's.
 #include "base/json_out.h"
 #include "tools/call.h"
+#include "tools/scope.h"
 #include "tools/words.h"
 
 namespace errand::tools {
@@ -68,20 +69,12 @@ void cancel_one(const CallPtr& call, std::string id) {
 }
 
 void handle(const CallPtr& call, api::Fields fields) {
-  std::string task;
-  BatchId batch;
-  bool all = false;
-  fields.text("task_id", task, id_rule);
-  fields.text("batch_id", batch.value, id_rule);
-  fields.flag("all", all);
-  const int given = static_cast<int>(!task.empty()) + static_cast<int>(!batch.empty()) + static_cast<int>(all);
-  if (given != 1) fields.refuse_all("Give one of `task_id`, `batch_id` and `all=true`.", "missing_field");
-  if (all && call->caller.session.empty())
-    fields.refuse("all", "needs a calling session: it is that session's tasks that are ended", "no_session");
+  const Scope scope = read_scope(fields, call->caller, AllBy::flag);
   if (call->refused(fields)) return;
-  if (!task.empty()) return cancel_one(call, std::move(task));
-  if (!batch.empty())
-    return with_batch(call, batch, members_max, [call](Members members) { cancel_all(call, std::move(members)); });
+  if (!scope.task.empty()) return cancel_one(call, scope.task);
+  if (!scope.batch.empty())
+    return with_batch(call, scope.batch, members_max,
+                      [call](Members members) { cancel_all(call, std::move(members)); });
   TaskFilter filter;
   filter.states = {TaskState::pending, TaskState::running, TaskState::resumed};
   with_members(call, std::move(filter), members_max, [call](Members members) { cancel_all(call, std::move(members)); });

@@ -1,6 +1,7 @@
 // background_clear (R8.4, R3.4): removes what has ended.
 #include "base/json_out.h"
 #include "tools/call.h"
+#include "tools/scope.h"
 #include "tools/words.h"
 
 namespace errand::tools {
@@ -19,25 +20,18 @@ void clear(const CallPtr& call, Engine::Scope scope) {
 }
 
 void handle(const CallPtr& call, api::Fields fields) {
-  std::string task;
-  BatchId batch;
-  fields.text("task_id", task, id_rule);
-  fields.text("batch_id", batch.value, id_rule);
-  if (!task.empty() && !batch.empty()) fields.refuse_all("Give `task_id` or `batch_id`, not both.", "invalid_field");
-  if (task.empty() && batch.empty() && call->caller.session.empty())
-    fields.refuse_all("Give `task_id` or `batch_id`: without a calling session it is not clear whose tasks are meant.",
-                      "no_session");
+  const Scope asked = read_scope(fields, call->caller, AllBy::nothing);
   if (call->refused(fields)) return;
   Engine::Scope scope;
-  if (!task.empty())
-    return with_task(call, std::move(task), [call, scope](const TaskView& view) mutable {
+  if (!asked.task.empty())
+    return with_task(call, asked.task, [call, scope](const TaskView& view) mutable {
       scope.task = view.task.id;
       clear(call, std::move(scope));
     });
   if (!call->caller.session.empty()) scope.parent_session = call->caller.session;
-  if (batch.empty()) return clear(call, std::move(scope));
-  scope.batch = batch;
-  with_batch(call, batch, 1, [call, scope](const Members&) mutable { clear(call, std::move(scope)); });
+  if (asked.all) return clear(call, std::move(scope));
+  scope.batch = asked.batch;
+  with_batch(call, asked.batch, 1, [call, scope](const Members&) mutable { clear(call, std::move(scope)); });
 }
 
 }  // namespace

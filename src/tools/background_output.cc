@@ -4,6 +4,7 @@
 #include "base/json_out.h"
 #include "base/text.h"
 #include "task/notice.h"
+#include "tools/ask_watch.h"
 #include "tools/call.h"
 #include "tools/words.h"
 
@@ -77,18 +78,29 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
 
   void wait() {
     if (!request_.block) return gather();
-    Engine& engine = call_->parts.engine;
-    const uint64_t wait =
-        engine.wait(ids_, request_.until, request_.timeout_ms, [self = shared_from_this()](Result<void> over) {
-          if (self->call_->caller.cancellation) self->call_->caller.cancellation->on_cancel(nullptr);
-          if (!over) return self->call_->refuse(over.error());
-          self->gather();
-        });
-    if (!call_->caller.cancellation) return;
-    call_->caller.cancellation->on_cancel([call = call_, wait] {
-      call->parts.engine.give_up(wait);
-      call->refuse({Code::unavailable, "The wait was given up; the task goes on.", "given_up"});
+    wait_ = call_->parts.engine.wait(ids_, request_.until, request_.timeout_ms,
+                                     [self = shared_from_this()](Result<void> over) { self->over(over); });
+    // Who waits for a task that waits for him would wait for good.
+    watch_ = std::make_unique<AskWatch>(call_, ids_, [self = weak_from_this()] {
+      const auto here = self.lock();
+      if (!here || !here->watch_) return;
+      here->call_->parts.engine.give_up(here->wait_);
+      here->over({});
     });
+    if (!call_->caller.cancellation) return;
+    call_->caller.cancellation->on_cancel([self = shared_from_this()] {
+      self->call_->parts.engine.give_up(self->wait_);
+      self->watch_.reset();
+      self->call_->refuse({Code::unavailable, "The wait was given up; the task goes on.", "given_up"});
+    });
+  }
+
+  void over(const Result<void>& waited) {
+    const auto self = shared_from_this();
+    watch_.reset();
+    if (call_->caller.cancellation) call_->caller.cancellation->on_cancel(nullptr);
+    if (!waited) return call_->refuse(waited.error());
+    gather();
   }
 
   // Read through the engine, so that the first reading is remembered (R3.1).
@@ -155,6 +167,7 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
   void answer() {
     const size_t share = std::max(share_min, result_cap / results_.size());
     std::string text, data;
+    std::vector<OpenAsk> asks;
     bool timed_out = false;
     JsonOut out(data);
     out.object().key("tasks").array();
@@ -168,6 +181,8 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
       text += (text.empty() ? "" : "\n\n---\n\n") + describe(*result);
       if (shown && !trim(bounded_result).empty()) text += "\n\n" + bounded_result;
       if (at_work(task.state)) text += what_next(task);
+      for (const Ask& ask : task.asks)
+        if (at_work(task.state) && ask.decision.empty()) asks.push_back({task, ask});
       out.object();
       write_task_members(out, *result);
       out.key("result");
@@ -183,7 +198,7 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
     out.end().field("timed_out", request_.block && timed_out && request_.until == Engine::Until::all);
     out.field("more", more_).end();
     if (more_) text += "\n\nThe batch has more tasks than the " + std::to_string(tasks_max) + " shown here.";
-    call_->answer(std::move(text), std::move(data));
+    call_->answer(std::move(text), std::move(data), std::move(asks));
   }
 
   std::string what_next(const Task& task) const {
@@ -201,6 +216,8 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
   const Request request_;
   size_t found_ = 0;
   std::vector<TaskId> ids_;
+  uint64_t wait_ = 0;
+  std::unique_ptr<AskWatch> watch_;
   bool more_ = false;
   std::vector<std::optional<TaskView>> results_;
   size_t left_ = 0;
@@ -222,7 +239,8 @@ Tool background_output() {
        .description =
            "Answers at once with the result of a task that has ended, or with the progress of one at work (tool "
            "calls, recent tools, lines of output, time of the last update). With block=true it waits until the task "
-           "is at rest, or until `timeout` seconds are over, which is no error. This session is told when a task "
+           "is at rest or asks something, or until `timeout` seconds are over, which is no error. This session is told "
+           "when a task "
            "ends, so block only where you cannot go on without the result. Takes one task, several, or a batch. A "
            "long result is cut in the middle; look_at(task_id, path=\"result\") reads all of it.",
        .input_schema =

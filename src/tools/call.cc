@@ -40,10 +40,10 @@ std::string takes(const ToolInfo& info) {
 
 }  // namespace
 
-void Call::answer(std::string text, std::string data) {
+void Call::answer(std::string text, std::string data, std::vector<OpenAsk> asks) {
   if (!reply_) return;
   if (caller.cancellation) caller.cancellation->on_cancel(nullptr);
-  std::exchange(reply_, nullptr)(ToolResult{std::move(text), std::move(data), false});
+  std::exchange(reply_, nullptr)(ToolResult{std::move(text), std::move(data), false, std::move(asks)});
 }
 
 void Call::refuse(const Error& error) {

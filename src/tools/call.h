@@ -28,7 +28,7 @@ class Call {
   Call(const ToolParts& tool_parts, const Tool& called, Caller by, std::string family, Reply<ToolResult> reply)
       : parts(tool_parts), tool(called), caller(std::move(by)), family_(std::move(family)), reply_(std::move(reply)) {}
 
-  void answer(std::string text, std::string data);
+  void answer(std::string text, std::string data, std::vector<OpenAsk> asks = {});
   // A wrong call, or what the engine refused; completed by what is allowed and what to try.
   void refuse(const Error& error);
   // The fields' first error, where there is one: then the call is answered.

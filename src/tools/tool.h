@@ -12,6 +12,7 @@
 
 #include "base/id.h"
 #include "base/result.h"
+#include "task/task.h"
 
 namespace errand::tools {
 
@@ -39,12 +40,21 @@ struct Caller {
   SessionId session;
   MessageId message;  // The message that calls, where known: what is launched says it as its parent message.
   std::shared_ptr<Cancellation> cancellation;  // May be null.
+  std::string key;  // Where given: a launch that comes again with it is the same launch.
+  bool asks_person = false;  // It can ask a person at once: then a permission that is asked for ends a wait too.
+};
+
+// A question that a wait ended for.
+struct OpenAsk {
+  Task task;
+  Ask ask;
 };
 
 struct ToolResult {
   std::string text;  // For the agent.
   std::string data;  // The same as a JSON object, as the tool's output schema says; for an error {"error":{...}}.
   bool is_error = false;
+  std::vector<OpenAsk> asks = {};  // Of background_output: what its tasks ask, where the caller can have it answered.
 };
 
 // What a client may think of a tool without knowing it (MCP's annotations).

@@ -1,15 +1,8 @@
-// MCP without sockets: the messages, the methods, and the endpoint over the real engine.
-#include <boost/json.hpp>
-
-#include "mcp/http.h"
-#include "mcp/jsonrpc.h"
-#include "mcp/protocol.h"
-#include "tests/api/site.h"
+// MCP's messages, and the versions of 2025: initialize, sessions, the GET stream.
+#include "tests/mcp/client.h"
 
 namespace errand::mcp {
 namespace {
-
-namespace json = boost::json;
 
 TEST(JsonRpc, TellsRequestsNotificationsAndResponsesApart) {
   RpcError error;
@@ -45,75 +38,6 @@ TEST(JsonRpc, RefusesWhatIsNoMessage) {
     EXPECT_NO_THROW(json::parse(error_message(id, error))) << text;
   }
 }
-
-// A client of the endpoint.
-struct Client {
-  explicit Client(net::Site& with) : site(with) {}
-
-  std::shared_ptr<net::TestExchange> begin(net::Method method, const std::string& body,
-                                           std::vector<std::pair<std::string, std::string>> headers = {}) {
-    auto exchange = std::make_shared<net::TestExchange>();
-    exchange->request.method = method;
-    exchange->request.path = "/mcp";
-    exchange->request.body = body;
-    exchange->request.headers = std::move(headers);
-    if (!session.empty()) exchange->request.headers.emplace_back("mcp-session-id", session);
-    if (!version.empty()) exchange->request.headers.emplace_back("mcp-protocol-version", version);
-    endpoint.handle(exchange);
-    site.world.settle();
-    return exchange;
-  }
-  net::Response post(const std::string& body, std::vector<std::pair<std::string, std::string>> headers = {}) {
-    const auto exchange = begin(net::Method::post, body, std::move(headers));
-    EXPECT_TRUE(exchange->answer) << body;
-    return exchange->answer.value_or(net::Response{.status = 0});
-  }
-  json::object ask(const std::string& method, const std::string& params = "{}",
-                   std::vector<std::pair<std::string, std::string>> headers = {}) {
-    const std::string id = std::to_string(++last_id);
-    const net::Response response =
-        post(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":")" + method + R"(","params":)" + params + "}",
-             std::move(headers));
-    EXPECT_EQ(response.status, 200) << response.body;
-    json::object message = json::parse(response.body).as_object();
-    EXPECT_EQ(message.at("jsonrpc").as_string(), "2.0");
-    EXPECT_EQ(json::serialize(message.at("id")), id);
-    for (const auto& [name, value] : response.headers)
-      if (name == "Mcp-Session-Id") session = value;
-    return message;
-  }
-  json::object open(const std::string& wanted = "2025-11-25") {
-    json::object result = ask("initialize", R"({"protocolVersion":")" + wanted +
-                                                R"(","capabilities":{},"clientInfo":{"name":"test","version":"1"}})")
-                              .at("result")
-                              .as_object();
-    version = std::string(result.at("protocolVersion").as_string());
-    EXPECT_EQ(post(R"({"jsonrpc":"2.0","method":"notifications/initialized"})").status, 202);
-    return result;
-  }
-  json::object call(const std::string& tool, const std::string& arguments,
-                    std::vector<std::pair<std::string, std::string>> headers = {}) {
-    json::object message =
-        ask("tools/call", R"({"name":")" + tool + R"(","arguments":)" + arguments + "}", std::move(headers));
-    EXPECT_TRUE(message.contains("result")) << json::serialize(message);
-    return message.contains("result") ? message.at("result").as_object() : json::object();
-  }
-  static std::string text(const json::object& result) {
-    return std::string(result.at("content").as_array().at(0).at("text").as_string());
-  }
-
-  net::Site& site;
-  Protocol protocol{{.tools = site.toolbox, .engine = *site.world.engine, .version = "0.0.0"}};
-  HttpEndpoint endpoint{{.protocol = protocol,
-                         .engine = *site.world.engine,
-                         .store = *site.world.store,
-                         .loop = site.world.loop,
-                         .readers = site.world.readers,
-                         .random = site.world.random,
-                         .heartbeats = site.heartbeats}};
-  std::string session, version;
-  int last_id = 0;
-};
 
 TEST(Mcp, InitializesInEveryVersionItKnows) {
   net::Site site;
@@ -173,7 +97,7 @@ TEST(Mcp, WrongCallsAreForTheAgentWrongMessagesForTheClient) {
   EXPECT_EQ(client.ask("tools/call", R"({"name":"no_such_tool"})").at("error").at("code").as_int64(),
             code::invalid_params);
   EXPECT_EQ(client.ask("tools/call", "{}").at("error").at("code").as_int64(), code::invalid_params);
-  EXPECT_EQ(client.ask("resources/list").at("error").at("code").as_int64(), code::method_not_found);
+  EXPECT_EQ(client.ask("no/such").at("error").at("code").as_int64(), code::method_not_found);
   EXPECT_EQ(client.ask("tools/list", R"({"cursor":"x"})").at("error").at("code").as_int64(), code::invalid_params);
   EXPECT_EQ(client.post("{").status, 400);
 }
@@ -202,12 +126,12 @@ TEST(Mcp, ASessionIsNeededAndIsForgottenOnRequestAndItsTasksGoOn) {
 TEST(Mcp, AVersionThatIsNotSpokenIsRefusedWithThoseThatAre) {
   net::Site site;
   Client client(site);
-  client.version = "2026-07-28";
+  client.version = "2099-01-01";
   const net::Response refused = client.post(R"({"jsonrpc":"2.0","id":"probe","method":"server/discover","params":{}})");
   EXPECT_EQ(refused.status, 400);
   const json::value body = json::parse(refused.body);
   EXPECT_EQ(body.at("error").at("code").as_int64(), code::unsupported_version);
-  EXPECT_EQ(body.at("error").at("data").at("supported").as_array().size(), std::size(versions));
+  EXPECT_EQ(body.at("error").at("data").at("supported").as_array().at(0).as_string(), modern_version);
   EXPECT_EQ(body.at("id").as_string(), "probe");
 }
 
@@ -270,10 +194,50 @@ TEST(Mcp, TheStreamShowsNoticesAndGoesOnBehindTheLastOne) {
   const auto reader = open({});
   client.call("background_task", R"({"agent":"demo","prompt":"noop"})");
   site.world.advance(200);
-  ASSERT_EQ(reader->events().size(), 1U);
-  EXPECT_EQ(reader->events()[0].data.at("method").as_string(), "notifications/message");
-  EXPECT_EQ(reader->events()[0].data.at("params").at("data").at("kind").as_string(), "turn_ended");
-  EXPECT_EQ(open({{"last-event-id", reader->events()[0].id}})->events().size(), 0U);
+  std::vector<net::Reader::Seen> notices;
+  int lists = 0;
+  for (const net::Reader::Seen& seen : reader->events()) {
+    if (seen.data.at("method").as_string() == "notifications/message") notices.push_back(seen);
+    if (seen.data.at("method").as_string() == "notifications/resources/list_changed") ++lists;
+  }
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_EQ(notices[0].data.at("params").at("data").at("kind").as_string(), "turn_ended");
+  EXPECT_EQ(lists, 2) << "when it was launched, and when it ended";
+  EXPECT_EQ(open({{"last-event-id", notices[0].id}})->events().size(), 0U);
+}
+
+TEST(Mcp, TheStreamTellsOfTheResourcesThatWereSubscribedTo) {
+  net::Site site;
+  Client client(site);
+  client.open();
+  auto exchange = client.begin(net::Method::get, "");
+  net::Reader reader(std::move(exchange->source));
+  reader.pump();
+  const std::string id(client.call("background_task", R"({"agent":"demo","prompt":"long 9"})")
+                           .at("structuredContent")
+                           .at("task_id")
+                           .as_string());
+  const auto updates = [&] {
+    int count = 0;
+    for (const net::Reader::Seen& seen : reader.events())
+      if (seen.data.at("method").as_string() == "notifications/resources/updated") {
+        EXPECT_EQ(seen.data.at("params").at("uri").as_string(), "task://" + id + "/transcript");
+        ++count;
+      }
+    return count;
+  };
+  site.world.advance(500);
+  EXPECT_EQ(updates(), 0);
+  const std::string uri = R"({"uri":"task://)" + id + R"(/transcript"})";
+  EXPECT_TRUE(client.ask("resources/subscribe", uri).contains("result"));
+  site.world.advance(3'000);
+  const int before = updates();
+  EXPECT_GT(before, 0);
+  EXPECT_TRUE(client.ask("resources/unsubscribe", uri).contains("result"));
+  site.world.advance(5'000);
+  EXPECT_EQ(updates(), before);
+  EXPECT_EQ(client.ask("resources/subscribe", R"({"uri":"file:///etc/passwd"})").at("error").at("code").as_int64(),
+            code::unknown_resource_2025);
 }
 
 }  // namespace

@@ -1,0 +1,42 @@
+#include "mcp/caller.h"
+
+#include <boost/json.hpp>
+
+#include "api/launch.h"
+
+namespace errand::mcp {
+namespace {
+
+namespace json = boost::json;
+
+std::string text_of(const json::value* value) {
+  return value && value->is_string() ? std::string(value->as_string()) : std::string();
+}
+
+}  // namespace
+
+SessionId caller_of(const net::Request& request, const Incoming& message, const SessionId& own) {
+  std::string in_meta, thread;
+  if (message.document) {
+    in_meta = text_of(message.meta("errand/session"));
+    thread = text_of(message.meta("threadId"));
+  }
+  for (const std::string& named : {std::string(request.header("errand-session-id")), in_meta,
+                                   std::string(request.param("session").value_or("")), thread})
+    if (!named.empty() && named.size() <= session_id_max && api::is_plain_id(named)) return SessionId(named);
+  return own;
+}
+
+SessionId client_session(const net::Request& request, const Incoming& message) {
+  const std::string connection(request.header("errand-connection"));
+  if (!connection.empty() && connection.size() <= session_id_max && api::is_plain_id(connection))
+    return SessionId("mcp-" + connection);
+  const json::value* info = message.meta("io.modelcontextprotocol/clientInfo");
+  std::string name = info && info->is_object() ? text_of(info->as_object().if_contains("name")) : std::string();
+  if (name.empty() || name.size() > 100) name = "client";
+  std::string id = "mcp-";
+  for (const char c : name) id += api::is_plain_id(std::string(1, c)) ? c : '-';
+  return SessionId(id);
+}
+
+}  // namespace errand::mcp
