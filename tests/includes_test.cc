@@ -42,7 +42,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"api", {"base", "task", "files", "engine", "store/store.h", "driver/driver.h"}},
     {"tools", {"base", "task", "files", "api", "engine", "store/store.h", "driver/driver.h"}},
     {"net", {"base", "task", "files", "api", "engine", "tools", "store/store.h", "driver/driver.h"}},
-    {"mcp", {"base", "task", "api", "engine", "tools", "net", "store/store.h"}},
+    {"mcp", {"base", "task", "files", "api", "engine", "tools", "net", "store/store.h"}},
     {"cli", {"base", "task", "api"}},
 };
 

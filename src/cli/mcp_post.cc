@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "base/sse.h"
 #include "cli/connection.h"
 #include "cli/http_reader.h"
-#include "cli/sse.h"
 
 namespace errand::cli {
 namespace {

@@ -17,6 +17,22 @@ What an agent can do with background tasks. Every surface offers the same tools:
 schemas, `POST /api/tools/{name}` calls one (see [api.md](api.md)), `errand tool NAME '{...}'` does it from a shell, and
 MCP clients find them at `/mcp`.
 
+**Set-up.** One line, or one entry, for each client; none of them needs a token or a running server:
+
+| client | |
+|---|---|
+| Claude Code | `claude mcp add errand -- errand mcp` |
+| Codex | `codex mcp add errand -- errand mcp` |
+| OpenCode | `errand opencode install`, which also forks conversations and wakes them; or, for the tools alone, in `opencode.json`: `{"mcp":{"errand":{"type":"local","command":["errand","mcp"]}}}` |
+| Cursor | in `~/.cursor/mcp.json`: `{"mcpServers":{"errand":{"command":"errand","args":["mcp"]}}}` |
+| Zed | in its settings: `{"context_servers":{"errand":{"command":"errand","args":["mcp"]}}}` |
+| VS Code | `code --add-mcp '{"name":"errand","command":"errand","args":["mcp"]}'` |
+| Gemini CLI | `gemini mcp add errand errand mcp` |
+| any other | the program `errand mcp`; or the address `http://127.0.0.1:4747/mcp` with the header `Authorization: Bearer TOKEN`, the token being in the data folder's file `token` |
+
+Claude Code says which conversation calls, and so does Codex: each conversation has its own tasks and comes back to them. For others a
+session lasts as long as the program that they started; `errand mcp --session NAME` gives it a name that lasts.
+
 **Whose tasks.** A call names the session it is made for. That session sees and touches the tasks that it launched itself,
 its direct children, and no others; it is told when one of them ends. A call without a session is the user's own: it
 reaches every task, and nobody is told.

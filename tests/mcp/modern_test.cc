@@ -164,7 +164,7 @@ TEST(Modern, BothErasAreServedSideBySide) {
 TEST(Modern, TheSameClientIsToldOfWhatEndedWithItsNextCall) {
   net::Site site;
   ModernClient client(site), again(site);
-  client.tool("background_task", R"({"agent":"demo","prompt":"noop"})");
+  client.tool("background_task", R"({"agent":"demo","prompt":"long 1"})");
   site.world.advance(5'000);
   EXPECT_EQ(again.tool("background_list", "{}").at("content").as_array().size(), 2U);
   EXPECT_EQ(client.tool("background_list", "{}").at("content").as_array().size(), 1U);
