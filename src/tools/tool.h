@@ -40,7 +40,7 @@ struct Caller {
   SessionId session;
   MessageId message;  // The message that calls, where known: what is launched says it as its parent message.
   std::shared_ptr<Cancellation> cancellation;  // May be null.
-  std::string key;  // Where given: a launch that comes again with it is the same launch.
+  std::string key = {};                        // Where given: a launch that comes again with it is the same launch.
   bool asks_person = false;  // It can ask a person at once: then a permission that is asked for ends a wait too.
 };
 
