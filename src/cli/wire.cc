@@ -357,7 +357,7 @@ McpMessage::Again again_of(const std::string& method, const std::string& tool, c
   if (tool.ends_with("_execute")) return Again::keyed;
   const json::value* arguments = params && params->is_object() ? params->as_object().if_contains("arguments") : nullptr;
   if (tool.ends_with("_task")) return arguments && !text(*arguments, "resume").empty() ? Again::unsafe : Again::keyed;
-  return tool.ends_with("_message") ? Again::unsafe : Again::safe;
+  return tool.ends_with("_message") || tool.ends_with("_retry") ? Again::unsafe : Again::safe;
 }
 
 }  // namespace
