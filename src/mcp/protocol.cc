@@ -97,7 +97,12 @@ void Protocol::run_tool(const RpcPtr& rpc, bool ask_person) {
     return rpc->refuse(RpcError{code::method_not_found, "This tool cannot be called as a task.", {}});
   const json::value* arguments = rpc->message.param("arguments");
   parts_.tools.call(
-      name, {.session = rpc->peer.session, .message = {}, .cancellation = rpc->cancellation, .asks_person = rpc->peer.elicits},
+      name,
+      {.session = rpc->peer.session,
+       .message = {},
+       .cancellation = rpc->cancellation,
+       .key = rpc->peer.key,
+       .asks_person = rpc->peer.elicits},
       arguments ? json::serialize(*arguments) : "{}", [this, rpc, tool, ask_person](Result<tools::ToolResult> result) {
         if (!result) return rpc->refuse(result.error());
         if (on_change && !result->is_error && changes_list(tool)) on_change(rpc->peer.session);
