@@ -2,12 +2,47 @@
 
 #include <utility>
 
+#include "base/text.h"
+
 namespace errand {
 namespace {
 
+// A call whose subject begins with "?" is one that nobody could read: it may be what a rule denies.
+constexpr std::string_view unread = "? ";
+
+bool means(const PermissionRule& rule, std::string_view tool, std::string_view subject) {
+  return matches_pattern(rule.tool, tool) && (rule.pattern.empty() || matches_pattern(rule.pattern, subject));
+}
+
+Decision decided_line(const PermissionBound& bound, std::string_view tool, std::string_view line) {
+  bool may_be_denied = false;
+  const auto as_far_as_known = [&](Permission permission, bool by_rule) {
+    return may_be_denied && permission == Permission::allow ? Decision{Permission::ask, true}
+                                                            : Decision{permission, by_rule};
+  };
+  for (const PermissionRule& rule : bound.rules) {
+    if (means(rule, tool, line)) return as_far_as_known(rule.decision, true);
+    if (line.starts_with(unread) && rule.decision == Permission::deny && matches_pattern(rule.tool, tool))
+      may_be_denied = true;
+  }
+  return as_far_as_known(bound.otherwise, false);
+}
+
+// A subject may have several lines (of a script one for each command): all of it is allowed where every line is, and
+// denied where one is. A pattern with a line break is for the whole: what a person has allowed for good.
 Decision decided_by(const PermissionBound& bound, std::string_view tool, std::string_view subject) {
-  const PermissionRule* const rule = matching_rule(bound.rules, tool, subject);
-  return rule == nullptr ? Decision{bound.otherwise, false} : Decision{rule->decision, true};
+  if (!subject.contains('\n')) return decided_line(bound, tool, subject);
+  for (const PermissionRule& rule : bound.rules)
+    if (rule.pattern.contains('\n') && means(rule, tool, subject)) return {rule.decision, true};
+  Decision all{Permission::allow, false};
+  for (const std::string_view line : split(subject, '\n')) {
+    const Decision one = decided_line(bound, tool, line);
+    const Permission both = stricter(all.permission, one.permission);
+    if (both != all.permission || one.permission == both)
+      all.by_rule = one.by_rule || (both == all.permission && all.by_rule);
+    all.permission = both;
+  }
+  return all;
 }
 
 // What stands in the pattern at `at`: a character, an escaped one, or the star.

@@ -22,7 +22,9 @@ const PermissionRule* matching_rule(const std::vector<PermissionRule>& rules, st
 Permission stricter(Permission one, Permission other);
 
 // What holds for a call of this task: what was granted for good, then the launch's rules, then its default; and never
-// more than each of its parents may.
+// more than each of its parents may. A subject of several lines is allowed where each of them is and denied where one
+// is: leave for `git status` is none for `git status; rm -rf /`. One that begins with "? " could not be read: where a
+// rule before denies something of this tool, somebody is asked.
 struct Decision {
   Permission permission = Permission::ask;
   bool by_rule = false;  // A rule has said so; otherwise the default.

@@ -146,5 +146,44 @@ TEST(Permission, WhoeverMayDoEverythingBindsNobody) {
   EXPECT_EQ(bounds_for_children(working({}, Permission::ask)).size(), 1u);
 }
 
+Permission decided(const std::vector<PermissionRule>& rules, Permission otherwise, std::string_view subject) {
+  Task task;
+  task.launch.permission = otherwise;
+  task.launch.permission_rules = rules;
+  return permission_for(task, "bash", subject).permission;
+}
+
+// The lines of a script: `git status; rm -rf /`.
+TEST(Permission, OfSeveralLinesEachMustBeAllowedAndOneIsEnoughToDeny) {
+  const std::vector<PermissionRule> allow = {{"bash", "git status*", Permission::allow}};
+  EXPECT_EQ(decided(allow, Permission::ask, "git status -s"), Permission::allow);
+  EXPECT_EQ(decided(allow, Permission::ask, "git status\nrm -rf /"), Permission::ask);
+  EXPECT_EQ(decided(allow, Permission::deny, "rm -rf /\ngit status"), Permission::deny);
+  EXPECT_EQ(decided(allow, Permission::ask, "git status\n> /etc/passwd"), Permission::ask);
+  EXPECT_EQ(decided(allow, Permission::ask, "git status\ngit status -s"), Permission::allow);
+  const std::vector<PermissionRule> deny = {{"bash", "rm *", Permission::deny}};
+  EXPECT_EQ(decided(deny, Permission::allow, "git status\nrm -rf /"), Permission::deny);
+  EXPECT_EQ(decided(deny, Permission::allow, "git status\nls"), Permission::allow);
+  EXPECT_EQ(decided({{"*", "", Permission::allow}}, Permission::ask, "a\nb"), Permission::allow);
+}
+
+TEST(Permission, WhatNobodyCouldReadMayBeWhatIsDenied) {
+  const std::vector<PermissionRule> deny = {{"bash", "rm *", Permission::deny}};
+  EXPECT_EQ(decided(deny, Permission::allow, "? $CMD x"), Permission::ask);
+  EXPECT_EQ(decided(deny, Permission::deny, "? $CMD x"), Permission::deny);
+  EXPECT_EQ(decided({{"write", "x", Permission::deny}}, Permission::allow, "? $CMD x"), Permission::allow);
+  EXPECT_EQ(decided({{"bash", "", Permission::allow}, {"bash", "rm *", Permission::deny}}, Permission::ask, "? $CMD x"),
+            Permission::allow);
+}
+
+TEST(Permission, WhatWasAllowedForGoodIsTheWholeOfIt) {
+  Task task;
+  task.launch.permission = Permission::ask;
+  task.granted = {{exact_pattern("bash"), exact_pattern("make\nmake test"), Permission::allow}};
+  EXPECT_EQ(permission_for(task, "bash", "make\nmake test").permission, Permission::allow);
+  EXPECT_EQ(permission_for(task, "bash", "make").permission, Permission::ask);
+  EXPECT_EQ(permission_for(task, "bash", "make\nmake test\nrm x").permission, Permission::ask);
+}
+
 }  // namespace
 }  // namespace errand

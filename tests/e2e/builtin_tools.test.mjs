@@ -130,6 +130,27 @@ test('Skills are listed and loaded where the launch enables them, and their file
   assert.match(steps, /Tag it\./);
 });
 
+// R4.6: every part of a command is asked for by itself.
+test('Leave for one command is none for what stands behind a semicolon', async (t) => {
+  const { server, model, launch, asking, answer, file } = await start_builtin(t);
+  model.rule('try', [call('bash', { command: 'echo fine' }), call('bash', { command: 'echo fine; touch evil' }), call('bash', { command: 'echo fine > evil' }), call('bash', { command: 'rm -f x' }), { text: 'Tried.' }]);
+  const rules = [{ tool: 'bash', pattern: 'rm *', decision: 'deny' }, { tool: 'bash', pattern: 'echo *', decision: 'allow' }];
+  const { id } = await launch('try', { permission: rules });
+  let last = '';
+  for (let i = 0; i < 2; ++i) {
+    const { waiting_for } = await server.when(id, (task) => task.waiting_for?.request_id && task.waiting_for.request_id !== last);
+    last = waiting_for.request_id;
+    await answer(id, { request_id: last, decision: 'deny' });
+  }
+  assert.equal((await server.at_rest(id)).result, 'Tried.');
+  const told = results_told(model.requests().at(-1));
+  assert.equal(told[0], 'fine\n');
+  for (const denied of told.slice(1)) assert.match(denied, /Denied/);
+  assert.ok(!fs.existsSync(file('evil')));
+  const asked = (await server.events(id)).filter((e) => e.type === 'ask.answered');
+  assert.deepEqual(asked.map((e) => e.data.decision), ['allow', 'deny', 'deny', 'deny']);
+});
+
 describe('Files', () => {
   // R4.6, R12.2
   test('outside of the task\'s folders are asked for by their real path, also behind a link', async (t) => {
