@@ -25,7 +25,7 @@ int list_agents(Context& context) {
     const std::string words =
         usable ? agent.description : "(not usable here: " + agent.unavailable + ") " + agent.description;
     // A configured one's id is made by the server: people call it by its name.
-    rows.push_back({{agent.name.empty() ? agent.id : agent.name, usable ? "1" : "2"},
+    rows.push_back({{agent.id.starts_with("agent_") ? agent.name : agent.id, usable ? "1" : "2"},
                     {agent.driver, ""},
                     {agent.model, ""},
                     {words, "2"}});

@@ -15,6 +15,7 @@ constexpr size_t agents_max = 1'000;
 
 std::vector<Agent> EngineImpl::agents() const {
   std::vector<Agent> out;
+  out.reserve(agents_.size());
   for (const auto& agent : agents_) out.push_back(*agent);
   return out;
 }

@@ -55,19 +55,25 @@ Status EngineImpl::bound_by(Launch& launch, const Task& parent) const {
     if (const auto purse = purses_.find(payer); purse != purses_.end())
       if (const std::optional<TaskError> over = over_budget(purse->second))
         return fail(Code::exhausted, over->message, "budget");
+  const bool by_agent = launched_by_agent(launch);
+  launch.bounds.clear();
+  if (launch.work_dir.empty()) launch.work_dir = above.work_dir;
+  if (!by_agent) return {};
   launch.sandbox = std::max(launch.sandbox, above.sandbox);
   // A command may do what its user may, unless it is in a sandbox; an agent is held to its permissions and folders.
   const bool agent = above.kind == TaskKind::agent;
   if (agent) launch.bounds = bounds_for_children(parent);
   if (!agent && above.sandbox == Sandbox::off) return {};
-  if (launch.work_dir.empty()) launch.work_dir = above.work_dir;
   return check_folders(launch, parent);
 }
 
 // Finds the task whose session the launch names as its parent, where there is one, and binds the launch by it.
 void EngineImpl::with_parent(Launch launch, Reply<Launch> then) {
   const SessionId session = launch.parent_session_id;
-  if (session.empty() || known_parents_.contains(session)) return then(std::move(launch));
+  if (session.empty() || known_parents_.contains(session)) {
+    launch.bounds.clear();
+    return then(std::move(launch));
+  }
   read(
       [session](Store& store) -> Result<std::optional<Task>> {
         Result<Session> found = store.session(session);
@@ -80,7 +86,10 @@ void EngineImpl::with_parent(Launch launch, Reply<Launch> then) {
       },
       [this, launch = std::move(launch), then = std::move(then)](Result<std::optional<Task>> parent) mutable {
         if (!parent) return then(std::unexpected(parent.error()));
-        if (!*parent) return then(std::move(launch));
+        if (!*parent) {
+          launch.bounds.clear();
+          return then(std::move(launch));
+        }
         if (Status bound = bound_by(launch, **parent); !bound) return then(std::unexpected(bound.error()));
         then(std::move(launch));
       });

@@ -3,6 +3,7 @@
 
 #include "engine/engine.h"
 #include "engine/world_test.h"
+#include "task/permission.h"
 
 namespace errand {
 namespace {
@@ -13,6 +14,7 @@ Task child_of(World& world, const Task& parent, std::string prompt, Script scrip
               std::function<void(Launch&)> more = {}) {
   return world.run_script(std::move(prompt), std::move(script), [&](Launch& launch) {
     launch.parent_session_id = parent.session_id;
+    mark_launched_by_agent(launch);
     if (more) more(launch);
   });
 }
@@ -22,6 +24,7 @@ Error refused(World& world, const Task& parent, std::function<void(Launch&)> mor
   launch.agent_id = "script";
   launch.prompt = "x";
   launch.parent_session_id = parent.session_id;
+  mark_launched_by_agent(launch);
   if (more) more(launch);
   Result<TaskView> made =
       world.ask<TaskView>([&](auto reply) { world.engine->launch(launch, {}, {}, std::move(reply)); });
@@ -56,6 +59,14 @@ TEST(Subtree, AChildWorksWhereItsParentMay) {
   for (const std::string folder : {"/srv", "/srv/project2", "/srv/project/../..", "/"})
     EXPECT_EQ(refused(world, parent, [&](Launch& l) { l.work_dir = folder; }).reason, "beyond_parent") << folder;
   EXPECT_EQ(refused(world, parent, [&](Launch& l) { l.add_dirs = {"/etc"}; }).reason, "beyond_parent");
+  // What the user launches there has what the user says, and is the task's child all the same.
+  const Task users = world.run_script("child", Script().hang(), [&](Launch& launch) {
+    launch.parent_session_id = parent.session_id;
+    launch.work_dir = "/";
+    launch.permission = Permission::allow;
+  });
+  EXPECT_TRUE(users.launch.bounds.empty());
+  EXPECT_EQ(users.launch.ancestors, std::vector{parent.id});
 }
 
 TEST(Subtree, ACancelTakesWhatTheTaskLaunchedAndTheirs) {

@@ -133,4 +133,8 @@ std::vector<PermissionBound> bounds_for_children(const Task& task) {
   return bounds;
 }
 
+void mark_launched_by_agent(Launch& launch) { launch.bounds = {PermissionBound{}}; }
+
+bool launched_by_agent(const Launch& launch) { return !launch.bounds.empty(); }
+
 }  // namespace errand

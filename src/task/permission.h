@@ -34,4 +34,9 @@ Decision permission_for(const Task& task, std::string_view tool, std::string_vie
 // What a task that this one launches is bound by.
 std::vector<PermissionBound> bounds_for_children(const Task& task);
 
+// Says that an agent launches it (through the tools), which may give it no more than it has itself: the engine puts
+// what that is in the place of this mark. What the user launches under a task's session has what the user says.
+void mark_launched_by_agent(Launch& launch);
+bool launched_by_agent(const Launch& launch);
+
 }  // namespace errand

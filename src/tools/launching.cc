@@ -2,6 +2,7 @@
 
 #include "api/launch.h"
 #include "base/json_out.h"
+#include "task/permission.h"
 #include "tools/words.h"
 
 namespace errand::tools {
@@ -16,6 +17,7 @@ void read_launch(api::Fields& fields, const Caller& caller, Launch& launch) {
   fields.integer("priority", launch.priority, -1000, 1000);
   fields.flag("authorize_over_limit", launch.authorize_over_limit);
   launch.parent_session_id = caller.session;
+  if (caller.session) mark_launched_by_agent(launch);
   launch.parent_message_id = caller.message;
 }
 
