@@ -87,8 +87,6 @@ test('The story of one task', async (t) => {
   model.rule('now make it four', [call('bash', { command: 'echo forked >> witness; exec sleep 600', timeout: 600 }), { text: 'never' }]);
   const fork = await server.launch({ agent_id: 'builtin', message: 'now make it four', fork: true, parent_session_id: session_id, work_dir: work, permission: 'allow' });
   assert.equal(fork.is_forked, true);
-  await asking(fork.id); // A child may do no more than its parent: what its launch allows, it still asks for.
-  await cli('answer', fork.id, 'allow');
   await until(() => fs.existsSync(file('witness')), { what: 'the fork works' });
   assert.match(JSON.stringify(model.requests().at(-1).body.messages), /make the sum three.*one plus two.*may be cut.*now make it four/);
 
