@@ -1,14 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { Bot, GitFork, SlidersHorizontal, Sparkles, Terminal, X } from 'lucide-react';
+import { GitFork, SlidersHorizontal, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 
 import { api, call } from '../api/client';
-import type { Agent, Task } from '../api/types';
+import type { Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { randomKey } from '../lib/clipboard';
 import { queryClient, useAgents, useTask } from '../queries';
 import { showError } from '../tasks/actions';
+import { agentIcon } from '../ui/agentIcon';
 import { Composer } from './Composer';
 import { readDraft, writeDraft } from './drafts';
 import { changed, launchOf, noOptions, textsOf, type Fork } from './launch';
@@ -16,9 +17,6 @@ import { LaunchOptions } from './LaunchOptions';
 import { messageText } from './Message';
 
 const samples = ['help', 'tools', 'think', 'ask', 'long'] as const;
-
-export const agentIcon = (agent: Agent) =>
-  agent.driver === 'command' ? Terminal : agent.driver === 'demo' ? Sparkles : Bot;
 
 interface Props {
   agentId: string | undefined;

@@ -1,106 +1,217 @@
 import { Link } from '@tanstack/react-router';
-import { Bot, MessageSquarePlus, ServerOff, Sparkles, Terminal } from 'lucide-react';
-import { useEffect } from 'react';
+import { Copy, MessageSquarePlus, Pencil, Plus, ServerOff, Trash2 } from 'lucide-react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 
+import { api, call } from '../api/client';
+import type { Agent } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import '../i18n/more';
-import { useAgents } from '../queries';
+import { cost, number } from '../lib/format';
+import { queryClient, useAgents } from '../queries';
+import { showError } from '../tasks/actions';
+import { agentIcon } from '../ui/agentIcon';
+import Confirm from '../ui/Confirm';
+import type { Confirmation } from '../ui/Dialog';
 import { Empty } from '../ui/Empty';
+import { toast } from '../ui/toast';
+
+const AgentEditor = lazy(() => import('./AgentEditor'));
+
+interface Editing {
+  agent?: Agent;
+  copy: boolean;
+}
 
 export function AgentsPage() {
   const { t } = useTranslation();
   const agents = useAgents();
+  const [editing, setEditing] = useState<Editing | null>(null);
+  const [question, setQuestion] = useState<Confirmation | null>(null);
   useEffect(() => {
     document.title = `${t('nav.agents')} · errand`;
   }, [t]);
+  const all = agents.data?.agents ?? [];
+  const remove = (agent: Agent) =>
+    setQuestion({
+      title: t('agents.remove.title', { name: agent.name }),
+      body: t('agents.remove.body'),
+      action: t('tasks.actions.delete'),
+      danger: true,
+      onConfirm: () =>
+        void call(api.DELETE('/api/agents/{id}', { params: { path: { id: agent.id } } }))
+          .then(() => {
+            toast('ok', t('agents.remove.done', { name: agent.name }));
+            return queryClient.invalidateQueries({ queryKey: ['agents'] });
+          })
+          .catch(showError),
+    });
+  // Agents of one's own first: they are why one comes here.
+  const sorted = [...all].sort(
+    (a, b) => Number(a.builtin) - Number(b.builtin) || Number(b.available) - Number(a.available),
+  );
   return (
     <div className="min-h-0 flex-1 overflow-auto">
-      <header className="px-6 pt-5 pb-4 max-md:px-4">
-        <h1 className="text-[22px] font-semibold tracking-tight">{t('nav.agents')}</h1>
-        <p className="mt-0.5 text-muted">{t('agents.subtitle')}</p>
+      <header className="flex items-start gap-4 px-6 pt-5 pb-4 max-md:px-4">
+        <div className="min-w-0 flex-1">
+          <h1 className="text-[22px] leading-tight font-semibold tracking-tight">{t('nav.agents')}</h1>
+          <p className="mt-0.5 text-muted max-md:hidden">{t('agents.subtitle')}</p>
+        </div>
+        <button type="button" className="btn btn-primary h-9" onClick={() => setEditing({ copy: false })}>
+          <Plus size={16} aria-hidden />
+          {t('agents.edit.new')}
+        </button>
       </header>
       {agents.isError && !agents.data && <Empty icon={ServerOff} title={t('errors.unreachable')} />}
-      <ul className="grid grid-cols-[repeat(auto-fill,minmax(20rem,1fr))] gap-4 px-6 pb-8 max-md:grid-cols-1 max-md:px-4">
-        {(agents.data?.agents ?? []).map((agent) => {
-          const Icon = agent.driver === 'command' ? Terminal : agent.driver === 'demo' ? Sparkles : Bot;
-          const facts: [string, string][] = [
-            [t('agents.driver'), agent.driver],
-            [t('tasks.columns.model'), agent.model ?? '–'],
-            [
-              t('agents.permission'),
-              agent.permission ? t(`agents.permissions.${agent.permission}`) : t('agents.default'),
-            ],
-            [t('agents.limit'), agent.max_concurrent === null ? t('agents.default') : String(agent.max_concurrent)],
-          ];
-          return (
-            <li key={agent.id} className="card flex flex-col p-5">
-              <div className="flex items-center gap-3">
-                <span className="grid size-10 place-items-center rounded-xl bg-accent-soft text-accent-text">
-                  <Icon size={20} aria-hidden />
-                </span>
-                <h2 className="text-base font-semibold">{agent.name}</h2>
-                {agent.builtin && <span className="chip ml-auto">{t('agents.builtin')}</span>}
-                {!agent.available && (
-                  <span className={`chip bg-amber-soft text-amber ${agent.builtin ? '' : 'ml-auto'}`}>
-                    {t('agents.unavailable')}
-                  </span>
-                )}
-              </div>
-              <p className="mt-3 flex-1 text-muted">
-                {t(`agents.about.${agent.id}`, { defaultValue: agent.description ?? '' })}
-              </p>
-              {agent.unavailable_reason && <p className="mt-2 text-sm text-amber">{agent.unavailable_reason}</p>}
-              <dl className="mt-4 grid grid-cols-2 gap-x-4 gap-y-2 text-[13px]">
-                {facts.map(([name, value]) => (
-                  <div key={name}>
-                    <dt className="text-xs text-muted">{name}</dt>
-                    <dd className="font-medium">{value}</dd>
-                  </div>
-                ))}
-              </dl>
-              {agent.tools.length > 0 && (
-                <p className="mt-3 flex flex-wrap gap-1" aria-label={t('agents.toolList')}>
-                  {agent.tools.map((tool) => (
-                    <span key={tool} className="chip font-mono text-[11px]">
-                      {tool}
-                    </span>
-                  ))}
-                </p>
-              )}
-              {agent.prompt && (
-                <details className="mt-3 text-sm text-muted">
-                  <summary>{t('agents.prompt')}</summary>
-                  <pre tabIndex={0} className="mt-2 max-h-64 overflow-auto font-sans whitespace-pre-wrap">
-                    {agent.prompt}
-                  </pre>
-                </details>
-              )}
-              <div className="mt-5 flex gap-2">
-                {agent.available && (
-                  <Link
-                    to="/chat"
-                    search={{ agentId: agent.id }}
-                    className="btn btn-primary flex-1"
-                    aria-label={`${t('tasks.newTask')}: ${agent.name}`}
-                  >
-                    <MessageSquarePlus size={15} aria-hidden />
-                    {t('tasks.newTask')}
-                  </Link>
-                )}
-                <Link
-                  to="/tasks"
-                  search={{ agent: agent.id }}
-                  className="btn"
-                  aria-label={`${t('agents.tasks')}: ${agent.name}`}
-                >
-                  {t('agents.tasks')}
-                </Link>
-              </div>
-            </li>
-          );
-        })}
+      <ul className="grid grid-cols-[repeat(auto-fill,minmax(20rem,1fr))] items-start gap-4 px-6 pb-8 max-md:grid-cols-1 max-md:px-4">
+        {sorted.map((agent) => (
+          <Card
+            key={agent.id}
+            agent={agent}
+            onEdit={(copy) => setEditing({ agent, copy })}
+            onRemove={() => remove(agent)}
+          />
+        ))}
       </ul>
-      <p className="px-6 pb-8 text-sm text-muted max-md:px-4">{t('agents.more')}</p>
+      <Suspense>
+        {editing && (
+          <AgentEditor
+            {...editing}
+            drivers={[...new Set(all.map((agent) => agent.driver))].filter((driver) => driver !== 'command')}
+            onClose={() => setEditing(null)}
+          />
+        )}
+      </Suspense>
+      {question && <Confirm {...question} onClose={() => setQuestion(null)} />}
     </div>
+  );
+}
+
+function Card({ agent, onEdit, onRemove }: { agent: Agent; onEdit: (copy: boolean) => void; onRemove: () => void }) {
+  const { t, language } = useTranslation();
+  const Icon = agentIcon(agent);
+  const budget = agent.budget as { cost_usd?: number | null; tokens?: number | null };
+  const facts: [string, string][] = [
+    [t('agents.driver'), agent.driver],
+    [t('tasks.columns.model'), agent.model ?? t('agents.edit.drivers')],
+    [
+      t('agents.permission'),
+      agent.permission
+        ? t(`agents.permissions.${agent.permission}`)
+        : agent.permission_rules.length > 0
+          ? t('agents.ruleCount', { count: agent.permission_rules.length })
+          : t('agents.default'),
+    ],
+    [t('agents.limit'), agent.max_concurrent === null ? t('agents.default') : String(agent.max_concurrent)],
+  ];
+  if (budget.cost_usd) facts.push([t('agents.edit.cost'), cost(budget.cost_usd)]);
+  if (budget.tokens) facts.push([t('agents.edit.tokens'), number(budget.tokens, language)]);
+  const action = 'btn btn-icon btn-ghost';
+  return (
+    <li className="card flex flex-col p-5" data-agent={agent.name}>
+      <div className="flex items-center gap-3">
+        <span
+          className={`grid size-10 shrink-0 place-items-center rounded-xl ${agent.available ? 'bg-accent-soft text-accent-text' : 'bg-grey-soft text-grey'}`}
+        >
+          <Icon size={20} aria-hidden />
+        </span>
+        <div className="min-w-0 flex-1">
+          <h2 className="truncate text-base font-semibold" title={agent.name}>
+            {agent.name}
+          </h2>
+          <p className="text-xs text-muted">{agent.builtin ? t('agents.builtin') : t('agents.own')}</p>
+        </div>
+        {!agent.available && <span className="chip shrink-0 bg-amber-soft text-amber">{t('agents.unavailable')}</span>}
+      </div>
+      <p className="mt-3 line-clamp-3 text-muted">
+        {t(`agents.about.${agent.id}`, { defaultValue: agent.description ?? '' })}
+      </p>
+      {agent.unavailable_reason && <p className="mt-2 text-sm text-amber">{agent.unavailable_reason}</p>}
+      <dl className="mt-4 grid grid-cols-2 gap-x-4 gap-y-2 text-[13px]">
+        {facts.map(([name, value]) => (
+          <div key={name} className="min-w-0">
+            <dt className="text-xs text-muted">{name}</dt>
+            <dd className="truncate font-medium" title={value}>
+              {value}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {agent.tools.length > 0 && (
+        <details className="mt-3 text-sm text-muted">
+          <summary>{t('agents.toolCount', { count: agent.tools.length })}</summary>
+          <p className="mt-2 flex flex-wrap gap-1">
+            {agent.tools.map((tool) => (
+              <span key={tool} className="chip font-mono text-[11px]">
+                {tool}
+              </span>
+            ))}
+          </p>
+        </details>
+      )}
+      {agent.prompt && (
+        <details className="mt-2 text-sm text-muted">
+          <summary>{t('agents.prompt')}</summary>
+          <pre tabIndex={0} className="mt-2 max-h-64 overflow-auto font-sans whitespace-pre-wrap">
+            {agent.prompt}
+          </pre>
+        </details>
+      )}
+      <div className="mt-5 flex items-center gap-2">
+        {agent.available && (
+          <Link
+            to="/chat"
+            search={{ agentId: agent.id }}
+            className="btn btn-primary flex-1"
+            aria-label={`${t('tasks.newTask')}: ${agent.name}`}
+          >
+            <MessageSquarePlus size={15} aria-hidden />
+            {t('tasks.newTask')}
+          </Link>
+        )}
+        <Link
+          to="/tasks"
+          search={{ agent: agent.id }}
+          className="btn"
+          aria-label={`${t('agents.tasks')}: ${agent.name}`}
+        >
+          {t('agents.tasks')}
+        </Link>
+        {agent.driver !== 'command' && (
+          <span className="ml-auto flex">
+            {!agent.builtin && (
+              <button
+                type="button"
+                className={action}
+                onClick={() => onEdit(false)}
+                aria-label={`${t('agents.edit.button')}: ${agent.name}`}
+                title={t('agents.edit.button')}
+              >
+                <Pencil size={15} aria-hidden />
+              </button>
+            )}
+            <button
+              type="button"
+              className={action}
+              onClick={() => onEdit(true)}
+              aria-label={`${t('agents.edit.copy')}: ${agent.name}`}
+              title={t('agents.edit.copy')}
+            >
+              <Copy size={15} aria-hidden />
+            </button>
+            {!agent.builtin && (
+              <button
+                type="button"
+                className={`${action} hover:text-red`}
+                onClick={onRemove}
+                aria-label={`${t('tasks.actions.delete')}: ${agent.name}`}
+                title={t('tasks.actions.delete')}
+              >
+                <Trash2 size={15} aria-hidden />
+              </button>
+            )}
+          </span>
+        )}
+      </div>
+    </li>
   );
 }

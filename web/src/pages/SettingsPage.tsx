@@ -8,6 +8,7 @@ import { setLanguage, type Language, useTranslation } from '../i18n/i18n';
 import '../i18n/more';
 import { bytes } from '../lib/format';
 import { useStore, type Store } from '../lib/store';
+import { ServerSettings } from './ServerSettings';
 import { beep } from '../live/notify';
 import { notifications, sendWith, sound, theme } from '../ui/preferences';
 import { ConnectionState } from '../ui/Sidebar';
@@ -85,15 +86,9 @@ export function SettingsPage() {
     value === null || value === undefined || value === 0 ? t('settings.never') : t('settings.seconds', { n: value });
   const facts: [string, string][] = settings
     ? [
-        [t('settings.maxConcurrent'), String(settings.max_concurrent)],
         [t('settings.overLimit'), settings.allow_over_limit ? t('common.yes') : t('common.no')],
         [t('settings.commandTimeout'), seconds(settings.command_timeout_s)],
-        [t('settings.idleTimeout'), seconds(settings.idle_timeout_s)],
         [t('settings.maxRestarts'), String(settings.max_restarts)],
-        [
-          t('settings.retention'),
-          settings.retention_s === null ? t('settings.untilCleared') : seconds(settings.retention_s),
-        ],
         [t('settings.outputLimit'), bytes(settings.output_limit_bytes)],
         [t('settings.limitCpu'), seconds(settings.limit_cpu_s)],
         [
@@ -169,11 +164,14 @@ export function SettingsPage() {
           />
         </Section>
         <Section title={t('settings.server')} hint={t('settings.serverHint')}>
-          <dl className="grid grid-cols-[1fr_auto] gap-x-6 gap-y-2.5">
+          {settings && <ServerSettings settings={settings} />}
+        </Section>
+        <Section title={t('settings.fixed')} hint={t('settings.fixedHint')}>
+          <dl className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-6 gap-y-2.5">
             {facts.map(([name, value]) => (
               <div key={name} className="contents">
                 <dt className="text-muted">{name}</dt>
-                <dd className="text-right font-medium break-all">{value}</dd>
+                <dd className="max-w-96 text-right font-medium break-all">{value}</dd>
               </div>
             ))}
           </dl>

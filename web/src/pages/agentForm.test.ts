@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Agent } from '../api/types';
+import { bodyOf, faults, formOf, newForm, rulesOf } from './agentForm';
+
+const agent = (more: Partial<Agent> = {}): Agent =>
+  ({
+    id: 'agent_1',
+    name: 'reviewer',
+    driver: 'builtin',
+    model: null,
+    description: null,
+    builtin: false,
+    permission: null,
+    permission_rules: [],
+    max_concurrent: null,
+    budget: {},
+    max_steps: null,
+    enable_skills: false,
+    enable_mcp: false,
+    options: {},
+    prompt: null,
+    tools: [],
+    available: true,
+    unavailable_reason: null,
+    ...more,
+  }) as Agent;
+
+describe('the form of an agent', () => {
+  it('sends what was set and nothing else', () => {
+    expect(bodyOf({ ...newForm('demo'), name: ' mine ' })).toEqual({ name: 'mine', driver: 'demo' });
+    expect(
+      bodyOf({
+        ...newForm('builtin'),
+        name: 'reviewer',
+        model: 'm',
+        description: 'd',
+        prompt: 'You review.\n',
+        tools: 'read, grep  bash',
+        permission: 'ask',
+        rules: 'allow read\ndeny bash rm *\n',
+        atOnce: '2',
+        steps: '40',
+        cost: '1,5',
+        tokens: '100000',
+        skills: true,
+        mcp: true,
+        options: 'effort = high\n',
+      }),
+    ).toEqual({
+      name: 'reviewer',
+      driver: 'builtin',
+      model: 'm',
+      description: 'd',
+      prompt: 'You review.\n',
+      tools: ['read', 'grep', 'bash'],
+      permission: [
+        { tool: 'read', decision: 'allow' },
+        { tool: 'bash', decision: 'deny', pattern: 'rm *' },
+        { tool: '*', decision: 'ask' },
+      ],
+      max_concurrent: 2,
+      max_steps: 40,
+      budget: { cost_usd: 1.5, tokens: 100_000 },
+      enable_skills: true,
+      enable_mcp: true,
+      options: { effort: 'high' },
+    });
+  });
+  it('shows an agent as it is, and gives the same agent back', () => {
+    const known = agent({
+      permission_rules: [
+        { tool: 'bash', pattern: 'git *', decision: 'allow' },
+        { tool: '*', decision: 'deny' },
+      ],
+      budget: { cost_usd: 2, tokens: null, turns: 7, tool_calls: null },
+      options: { effort: 'low' },
+      tools: ['read'],
+      max_steps: 9,
+    } as unknown as Partial<Agent>);
+    const form = formOf(known);
+    expect(form).toMatchObject({ rules: 'allow bash git *', permission: 'deny', cost: '2', steps: '9', tools: 'read' });
+    // What the form does not show (turns) stays.
+    expect(bodyOf(form, known)).toEqual({
+      name: 'reviewer',
+      driver: 'builtin',
+      tools: ['read'],
+      permission: [
+        { tool: 'bash', pattern: 'git *', decision: 'allow' },
+        { tool: '*', decision: 'deny' },
+      ],
+      max_steps: 9,
+      budget: { cost_usd: 2, turns: 7 },
+      options: { effort: 'low' },
+    });
+    expect(bodyOf(formOf(agent({ permission: 'allow' })))).toMatchObject({ permission: 'allow' });
+  });
+  it('says what is wrong before it is sent', () => {
+    expect(faults({ ...newForm('demo'), name: 'x' })).toEqual({});
+    expect(
+      Object.keys(
+        faults({ ...newForm('demo'), rules: 'maybe bash', cost: 'much', options: 'effort high', atOnce: '-1' }),
+      ).sort(),
+    ).toEqual(['atOnce', 'cost', 'name', 'options', 'rules']);
+    expect(rulesOf('allow\nask read')).toEqual({ rules: [{ tool: 'read', decision: 'ask' }], wrong: ['allow'] });
+  });
+});

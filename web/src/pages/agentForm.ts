@@ -1,0 +1,152 @@
+// An agent as a form shows it, and as the server takes it. Pure.
+import type { Agent, AgentRequest, PermissionRule } from '../api/types';
+
+export type Decision = 'ask' | 'allow' | 'deny';
+export interface AgentForm {
+  name: string;
+  driver: string;
+  model: string;
+  description: string;
+  prompt: string;
+  tools: string; // Names, with commas or spaces between them.
+  permission: '' | Decision;
+  rules: string; // "allow bash git *": one a line, the first that fits decides.
+  atOnce: string;
+  steps: string;
+  cost: string;
+  tokens: string;
+  toolCalls: string;
+  skills: boolean;
+  mcp: boolean;
+  options: string; // "effort = high": one a line, the driver's own.
+}
+
+const decisions = new Set<string>(['ask', 'allow', 'deny']);
+const text = (value: unknown): string => (value === null || value === undefined ? '' : String(value));
+const everything = (rule: PermissionRule): boolean => rule.tool === '*' && !rule.pattern;
+
+export function formOf(agent: Agent): AgentForm {
+  const budget = agent.budget as Record<string, number | null | undefined>;
+  const rules = agent.permission_rules;
+  const last = rules.at(-1);
+  const fallback = agent.permission ?? (last && everything(last) ? last.decision : '');
+  const shown = !agent.permission && last && everything(last) ? rules.slice(0, -1) : rules;
+  return {
+    name: agent.name,
+    driver: agent.driver,
+    model: text(agent.model),
+    description: text(agent.description),
+    prompt: text(agent.prompt),
+    tools: agent.tools.join(', '),
+    permission: fallback,
+    rules: shown.map(({ decision, tool, pattern }) => [decision, tool, pattern].filter(Boolean).join(' ')).join('\n'),
+    atOnce: text(agent.max_concurrent),
+    steps: text(agent.max_steps),
+    cost: text(budget.cost_usd),
+    tokens: text(budget.tokens),
+    toolCalls: text(budget.tool_calls),
+    skills: agent.enable_skills,
+    mcp: agent.enable_mcp,
+    options: Object.entries(agent.options)
+      .map(([name, value]) => `${name} = ${value}`)
+      .join('\n'),
+  };
+}
+
+export const newForm = (driver: string): AgentForm => ({
+  name: '',
+  driver,
+  model: '',
+  description: '',
+  prompt: '',
+  tools: '',
+  permission: '',
+  rules: '',
+  atOnce: '',
+  steps: '',
+  cost: '',
+  tokens: '',
+  toolCalls: '',
+  skills: false,
+  mcp: false,
+  options: '',
+});
+
+const lines = (value: string): string[] =>
+  value
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+export function rulesOf(value: string): { rules: PermissionRule[]; wrong: string[] } {
+  const rules: PermissionRule[] = [];
+  const wrong: string[] = [];
+  for (const line of lines(value)) {
+    const [decision = '', tool, ...pattern] = line.split(/\s+/);
+    if (!decisions.has(decision) || !tool) wrong.push(line);
+    else
+      rules.push({
+        tool,
+        decision: decision as Decision,
+        ...(pattern.length > 0 ? { pattern: pattern.join(' ') } : {}),
+      });
+  }
+  return { rules, wrong };
+}
+
+// What is wrong with it, by field: the server says the rest.
+export function faults(form: AgentForm): Partial<Record<keyof AgentForm, string>> {
+  const found: Partial<Record<keyof AgentForm, string>> = {};
+  if (!form.name.trim()) found.name = 'agents.edit.needsName';
+  if (rulesOf(form.rules).wrong.length > 0) found.rules = 'agents.edit.wrongRule';
+  for (const key of ['atOnce', 'steps', 'cost', 'tokens', 'toolCalls'] as const) {
+    const value = Number(form[key].replace(',', '.'));
+    if (form[key].trim() && !(value > 0 && Number.isFinite(value))) found[key] = 'agents.edit.needsNumber';
+  }
+  if (lines(form.options).some((line) => !/^[\w.-]+\s*=/.test(line))) found.options = 'agents.edit.wrongOption';
+  return found;
+}
+
+// `before`: what the form does not show stays as it was.
+export function bodyOf(form: AgentForm, before?: Agent): AgentRequest {
+  const body: AgentRequest = { name: form.name.trim(), driver: form.driver };
+  const amount = (value: string) => (value.trim() ? Number(value.replace(',', '.')) : undefined);
+  const whole = (value: string) => (value.trim() ? Math.round(amount(value) ?? 0) : undefined);
+  if (form.model.trim()) body.model = form.model.trim();
+  if (form.description.trim()) body.description = form.description.trim();
+  if (form.prompt.trim()) body.prompt = form.prompt;
+  const tools = form.tools.split(/[\s,]+/).filter(Boolean);
+  if (tools.length > 0) body.tools = tools;
+  const { rules } = rulesOf(form.rules);
+  if (rules.length > 0) {
+    body.permission = form.permission ? [...rules, { tool: '*', decision: form.permission }] : rules;
+  } else if (form.permission) {
+    body.permission = form.permission;
+  }
+  const atOnce = whole(form.atOnce);
+  if (atOnce) body.max_concurrent = atOnce;
+  const steps = whole(form.steps);
+  if (steps) body.max_steps = steps;
+  const kept = { ...(before?.budget as Record<string, number | null> | undefined) };
+  const budget: Record<string, number | null | undefined> = {
+    ...kept,
+    cost_usd: amount(form.cost),
+    tokens: whole(form.tokens),
+    tool_calls: whole(form.toolCalls),
+  };
+  const set = Object.fromEntries(Object.entries(budget).filter(([, value]) => typeof value === 'number' && value > 0));
+  if (Object.keys(set).length > 0) body.budget = set as NonNullable<AgentRequest['budget']>;
+  if (form.skills) body.enable_skills = true;
+  if (form.mcp) body.enable_mcp = true;
+  const options = lines(form.options).map((line) => {
+    const at = line.indexOf('=');
+    return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+  });
+  if (options.length > 0) body.options = Object.fromEntries(options) as Record<string, string>;
+  const limits = (before as { limits?: Record<string, unknown> } | undefined)?.limits;
+  if (limits)
+    body.limits = Object.fromEntries(
+      Object.entries(limits).filter(([, value]) => value !== null),
+    ) as typeof body.limits;
+  return body;
+}
