@@ -22,11 +22,64 @@ describe('the other pages', async () => {
     assert.equal(new URL(page.url()).searchParams.get('agentId'), 'command');
   });
 
+  test('an agent of one own is made, given work, changed and deleted', async (t) => {
+    const server = await Server.start(t);
+    const person = await browser.person(t, server);
+    person.allowed = /400|409|422/;
+    const page = await person.login('/agents');
+    await page.getByRole('button', { name: 'New agent' }).click();
+    const form = page.getByTestId('agent-form');
+    await form.getByRole('button', { name: 'Make it' }).click();
+    await form.getByText('It needs a name.').waitFor();
+    await form.getByLabel('Name').fill('reviewer');
+    await form.getByLabel('Driver', { exact: true }).selectOption('demo');
+    await form.getByLabel('What it is for').fill('Reviews changes');
+    await form.getByLabel('Rules').fill('deny bash rm *');
+    await form.getByLabel('At once').fill('1');
+    await check_accessible(page, 'the form of an agent');
+    await form.getByRole('button', { name: 'Make it' }).click();
+    const card = page.locator('[data-agent=reviewer]');
+    await card.getByText('Reviews changes').waitFor();
+    const made = (await server.get('/api/agents')).agents.find((agent) => agent.name === 'reviewer');
+    assert.equal(made.driver, 'demo');
+    assert.equal(made.max_concurrent, 1);
+    assert.deepEqual(made.permission_rules.map(({ tool, decision }) => `${decision} ${tool}`), ['deny bash']);
+    await card.getByRole('button', { name: 'Change: reviewer' }).click();
+    await form.getByLabel('What it is for').fill('Reviews everything');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await card.getByText('Reviews everything').waitFor();
+    assert.deepEqual((await server.get('/api/agents')).agents.find((agent) => agent.name === 'reviewer').permission_rules, made.permission_rules, 'the rest stays');
+    await card.getByRole('link', { name: 'New Task: reviewer' }).click();
+    await page.locator('form textarea').fill('text');
+    await page.keyboard.press('Enter');
+    await until(() => new URL(page.url()).searchParams.get('taskId'), { what: 'it works' });
+    assert.equal((await server.task(new URL(page.url()).searchParams.get('taskId'))).agent, 'reviewer');
+    await page.goto(`${server.url}/agents`);
+    await card.getByRole('button', { name: 'Delete: reviewer' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await until(async () => (await card.count()) === 0, { what: 'it is gone' });
+  });
+
   test('Settings shows what is in force, and changes what is this browser own', async (t) => {
-    const server = await Server.start(t, { args: ['--max-concurrent', '7'] });
-    const page = await (await browser.person(t, server)).login('/settings');
-    await page.locator('dt', { hasText: 'Tasks at once' }).locator('xpath=following-sibling::dd[1]').getByText('7', { exact: true }).waitFor();
+    const server = await Server.start(t);
+    const person = await browser.person(t, server);
+    person.allowed = /409|400|422/;
+    const page = await person.login('/settings');
+    const at_once = page.getByRole('textbox', { name: /^Tasks at once/ });
+    await until(async () => (await at_once.inputValue()) === '3', { what: 'the setting is shown' });
     await check_accessible(page, 'settings');
+    // What the server can change while it runs is changed here, and holds.
+    const save = page.getByRole('button', { name: 'Save' });
+    assert.equal(await save.isDisabled(), true);
+    await at_once.fill('none');
+    await page.getByText('Tasks at once: a number above 0.').waitFor();
+    assert.equal(await save.isDisabled(), true);
+    await at_once.fill('5');
+    await save.click();
+    await page.getByText('The settings are changed.').waitFor();
+    assert.equal((await server.get('/api/settings')).max_concurrent, 5);
+    await page.reload();
+    await until(async () => (await at_once.inputValue()) === '5', { what: 'it is kept' });
     await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark');
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
     await page.getByRole('combobox', { name: 'Language' }).selectOption('zh');
