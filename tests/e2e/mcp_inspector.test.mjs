@@ -36,7 +36,9 @@ for (const era of ['legacy', 'modern']) {
     };
     const { tools } = await ask('tools/list', '--strict');
     const task = (await call('background_execute', { command: 'echo inspected', description: 'Inspected' })).structuredContent.task_id;
-    const agent = (await call('background_task', { agent: 'demo', prompt: 'long 300' })).structuredContent.task_id;
+    // The inspector takes tasks: in the modern era it waits until this one has ended.
+    await call('background_task', { agent: 'demo', prompt: 'text' });
+    const agent = (await server.ask('long 300', { parent_session_id: 'inspected' })).id;
     await call('background_output', { task_id: task, block: 'true', timeout: '30' });
     const called = new Set(['background_execute', 'background_task', 'background_output']);
     for (const [tool, args] of [
@@ -105,6 +107,8 @@ test('The conformance suite finds nothing', { skip }, async (t) => {
     for (const name of names) {
       const args = [path.join(packages, 'conformance/dist/index.js'), 'server', '--url', url, '--scenario', name, '--spec-version', version, '--timeout', String(30_000 * patience)];
       const said = await run(process.execPath, args, { cwd: folder, env: { PATH: process.env.PATH, HOME: folder }, timeout: 120_000 * patience }).catch((error) => error);
-      assert.ok(!(said instanceof Error), `${version} ${name}:\n${said.stdout}\n${said.stderr}`);
+      // Some of its checks need tools that only a test server has, and say so.
+      const errors = [...`${said.stdout}`.matchAll(/^\s+Error: (.*)$/gm)].map((match) => match[1]).filter((error) => !error.startsWith('Not testable'));
+      assert.ok(said.stdout && errors.length === 0 && /Passed: [1-9]/.test(said.stdout), `${version} ${name}:\n${said.stdout}\n${said.stderr}`);
     }
 });
