@@ -31,21 +31,7 @@ export class OpenCode {
     this.project = path.join(folder, 'project');
     fs.mkdirSync(this.project, { recursive: true });
     this.password = 'not-a-secret';
-    const config = {
-      autoupdate: false,
-      share: 'disabled',
-      model: 'scripted/m1',
-      small_model: 'scripted/m1',
-      enabled_providers: ['scripted'],
-      provider: {
-        scripted: {
-          npm: '@ai-sdk/openai-compatible',
-          options: { baseURL: `${model.url}/v1`, apiKey: 'x' },
-          models: { m1: { limit: { context: 200000, output: 8000 } } },
-        },
-      },
-    };
-    this.env = opencode_env(folder, { OPENCODE_CONFIG_CONTENT: JSON.stringify(config), OPENCODE_SERVER_PASSWORD: this.password, ...env });
+    this.env = opencode_env(folder, { OPENCODE_CONFIG_CONTENT: JSON.stringify(opencode_config(model)), OPENCODE_SERVER_PASSWORD: this.password, ...env });
     this.log_path = path.join(folder, 'opencode.log');
   }
 
@@ -64,7 +50,7 @@ export class OpenCode {
       });
       this.exited.then(() => reject(new Error('OpenCode left')));
     });
-    this.port = await in_time(port, 60_000, 'OpenCode listens').catch((error) => {
+    this.port = await in_time(port, 240_000, 'OpenCode listens').catch((error) => {
       throw new Error(`${error.message}: ${out} ${fs.readFileSync(this.log_path, 'utf8').slice(-2_000)}`);
     });
     return this;
@@ -82,7 +68,7 @@ export class OpenCode {
     }
   }
 
-  async api(method, target, body, { timeout = 120_000 } = {}) {
+  async api(method, target, body, { timeout = 300_000 } = {}) {
     const headers = { authorization: `Basic ${Buffer.from(`opencode:${this.password}`).toString('base64')}` };
     const join = target.includes('?') ? '&' : '?';
     const reply = await request({ port: this.port, method, path: `${target}${join}directory=${encodeURIComponent(this.project)}`, headers, body, timeout });
@@ -122,7 +108,7 @@ export class OpenCode {
     return (await this.api('GET', '/session/status'))[id] !== undefined;
   }
 
-  idle(id, { within = 60_000 } = {}) {
+  idle(id, { within = 180_000 } = {}) {
     return until(async () => !(await this.busy(id)), { within, what: `${id} is idle` });
   }
 
@@ -147,6 +133,22 @@ export class OpenCode {
     return { events, ready, close: () => stop.abort() };
   }
 }
+
+// A provider that is the scripted model, and nothing that needs a network.
+export const opencode_config = (model) => ({
+  autoupdate: false,
+  share: 'disabled',
+  model: 'scripted/m1',
+  small_model: 'scripted/m1',
+  enabled_providers: ['scripted'],
+  provider: {
+    scripted: {
+      npm: '@ai-sdk/openai-compatible',
+      options: { baseURL: `${model.url}/v1`, apiKey: 'x' },
+      models: { m1: { limit: { context: 200000, output: 8000 } } },
+    },
+  },
+});
 
 // Nothing of the person who runs the tests, no network, no waits for a registry.
 export function opencode_env(folder, more = {}) {
