@@ -30,6 +30,7 @@
 #include "driver/builtin/tools/tool_set.h"
 #include "driver/command/command_driver.h"
 #include "driver/fake/demo.h"
+#include "driver/opencode/opencode_driver.h"
 #include "engine/engine.h"
 #include "http/client.h"
 #include "mcp/http.h"
@@ -185,16 +186,24 @@ net::Means means_of(const process::Abilities& can) {
   return means;
 }
 
-std::vector<Agent> found_agents() {
-  return {{.id = "command", .name = "command", .driver = "command", .description = "Runs a command, without an agent."},
-          {.id = "builtin",
-           .name = "builtin",
-           .driver = "builtin",
-           .description = "errand's own agent: works with files, commands and background tasks, on a model of yours."},
-          {.id = "demo",
-           .name = "demo",
-           .driver = "demo",
-           .description = "A demonstration: needs no model and shows every kind of event. Ask it for help."}};
+std::vector<Agent> found_agents(bool opencode) {
+  std::vector<Agent> agents = {
+      {.id = "command", .name = "command", .driver = "command", .description = "Runs a command, without an agent."},
+      {.id = "builtin",
+       .name = "builtin",
+       .driver = "builtin",
+       .description = "errand's own agent: works with files, commands and background tasks, on a model of yours."},
+      {.id = "demo",
+       .name = "demo",
+       .driver = "demo",
+       .description = "A demonstration: needs no model and shows every kind of event. Ask it for help."}};
+  // Before the demonstration: `errand ask` takes the first that can be used.
+  if (opencode)
+    agents.insert(agents.end() - 1, {.id = "opencode",
+                                     .name = "opencode",
+                                     .driver = "opencode",
+                                     .description = "OpenCode, as you have it set up."});
+  return agents;
 }
 
 // [agents.NAME] of the settings file: as the API would take them, and fixed like the found ones.
@@ -226,7 +235,7 @@ struct DefaultModel {
 // why.
 Result<std::vector<Agent>> all_agents(const std::map<std::string, Driver*>& drivers, std::string_view family,
                                       const DefaultModel& model, std::vector<Agent> configured) {
-  std::vector<Agent> agents = found_agents();
+  std::vector<Agent> agents = found_agents(drivers.contains("opencode"));
   for (Agent& preset : tools::preset_agents(family)) agents.push_back(std::move(preset));
   for (Agent& own : configured) {
     if (std::ranges::find(agents, own.name, &Agent::name) != agents.end())
@@ -354,8 +363,14 @@ class Application {
     demo_ = fake::make_demo_driver(timers_);
     Result<DefaultModel> model = make_builtin(command_options);
     if (!model) return std::unexpected(model.error());
-    const std::map<std::string, Driver*> drivers = {
+    std::map<std::string, Driver*> drivers = {
         {"command", command_.get()}, {"builtin", builtin_.get()}, {"demo", demo_.get()}};
+    if (std::string program = opencode::find_opencode(command_options.environment); !program.empty()) {
+      opencode_ = opencode::make_opencode_driver(
+          {.data_dir = data_dir_, .program = std::move(program), .environment = command_options.environment},
+          {.supervisor = *supervisor_, .http = *http_, .timers = timers_, .clock = clock_, .random = random_});
+      drivers.emplace("opencode", opencode_.get());
+    }
     Result<std::vector<Agent>> configured = file_agents(settings_.agents);
     if (!configured) return std::unexpected(configured.error());
     Result<std::vector<Agent>> agents = all_agents(drivers, settings_.tools_family, *model, std::move(*configured));
@@ -544,6 +559,7 @@ class Application {
   ToolsForAgents agent_tools_;
   std::unique_ptr<builtin::ToolSet> tool_set_;
   std::unique_ptr<Driver> builtin_;
+  std::unique_ptr<Driver> opencode_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<tools::Toolbox> tools_;
   std::unique_ptr<mcp::Protocol> protocol_;

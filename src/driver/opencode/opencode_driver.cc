@@ -1,0 +1,58 @@
+#include "driver/opencode/opencode_driver.h"
+
+#include <unistd.h>
+
+#include "base/text.h"
+#include "driver/opencode/opencode_turn.h"
+#include "driver/opencode/server.h"
+
+namespace errand::opencode {
+
+namespace {
+
+class OpencodeDriver final : public Driver {
+ public:
+  OpencodeDriver(Options options, Parts parts) : server_(std::move(options), parts) {}
+
+  Capabilities capabilities() const override {
+    return {
+        .message_while_running = true, .resume = true, .reattach = true, .keeps_message = true, .permissions = true};
+  }
+  Status check(const Launch& launch) const override {
+    if (launch.kind != TaskKind::agent)
+      return fail(Code::invalid_argument, "This agent takes a prompt; commands are run by the agent \"command\".");
+    if (!launch.model.empty() && launch.model.find('/') == std::string::npos)
+      return fail(Code::invalid_argument, "OpenCode's models are named PROVIDER/MODEL: opencode models lists them.");
+    return {};
+  }
+  Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override {
+    return std::make_unique<OpencodeTurn>(server_, std::move(request), sink);
+  }
+  void known_runs(std::move_only_function<void(std::vector<KnownRun>)> done) override {
+    server_.take_up();
+    done({});
+  }
+
+ private:
+  Server server_;
+};
+
+}  // namespace
+
+std::unique_ptr<Driver> make_opencode_driver(Options options, Parts parts) {
+  return std::make_unique<OpencodeDriver>(std::move(options), parts);
+}
+
+std::string find_opencode(const std::vector<std::string>& environment) {
+  for (const std::string& variable : environment) {
+    if (!variable.starts_with("PATH=")) continue;
+    for (const std::string_view folder : split(std::string_view(variable).substr(5), ':')) {
+      if (!folder.starts_with('/')) continue;
+      std::string file = std::string(folder) + "/opencode";
+      if (::access(file.c_str(), X_OK) == 0) return file;
+    }
+  }
+  return {};
+}
+
+}  // namespace errand::opencode

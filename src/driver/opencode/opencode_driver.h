@@ -1,0 +1,39 @@
+// The `opencode` driver: agents that run in OpenCode. One `opencode serve` for all tasks, under the supervisor, with a
+// password that only this user can read and a port of its own; a session of it for each task. The supervisor keeps it
+// when the server stops or dies, and the next one takes it up again with the turns in it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/id.h"
+#include "base/time.h"
+#include "base/timers.h"
+#include "driver/driver.h"
+#include "http/client.h"
+#include "process/client.h"
+
+namespace errand::opencode {
+
+struct Options {
+  std::string data_dir;                  // What has to be known of the process is in data_dir/opencode/.
+  std::string program;                   // opencode, an absolute path.
+  std::vector<std::string> environment;  // The server's own, "NAME=value": OpenCode has the user's keys from it.
+};
+
+// All outlive the driver.
+struct Parts {
+  process::SupervisorClient& supervisor;
+  http::Client& http;
+  Timers& timers;
+  Clock& clock;
+  Random& random;
+};
+
+std::unique_ptr<Driver> make_opencode_driver(Options options, Parts parts);
+
+// The first `opencode` of PATH; empty where there is none.
+std::string find_opencode(const std::vector<std::string>& environment);
+
+}  // namespace errand::opencode
