@@ -32,7 +32,7 @@ class PumpedExecutor final : public Executor {
  public:
   void post(Work work) override;
   // True as soon as `condition` holds; false when `patience_ms` have passed.
-  bool until(const std::function<bool()>& condition, Millis patience_ms = 20'000);
+  bool until(const std::function<bool()>& condition, Millis patience_ms = 60'000);
 
  private:
   std::mutex mutex_;
@@ -73,7 +73,7 @@ class Bench {
   // Waits for the answer.
   Status spawn(SpawnRequest request, RecordedRun& into);
   Status attach(const std::string& run, RecordedRun& into);
-  bool wait_end(RecordedRun& run, Millis patience_ms = 20'000);
+  bool wait_end(RecordedRun& run, Millis patience_ms = 60'000);
   // Spawns and waits for the end.
   RunEnd run_to_end(SpawnRequest request);
   Status input(const std::string& run, int64_t number, std::string bytes);
