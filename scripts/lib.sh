@@ -58,9 +58,19 @@ install_packages() {
     { tail -n 20 build/apt.log >&2; die "apt-get could not install them; its output is in build/apt.log"; }
 }
 
-# npm_install FOLDER: what FOLDER/package-lock.json pins, into FOLDER. Writes nothing outside build/.
+# npm_install FOLDER: what FOLDER/package-lock.json pins, into FOLDER. Not `npm ci`: it wants the packages of every other
+# platform in the lock file, and a registry may not have them all. What is pinned is installed as pinned; what npm would
+# write into the lock file beyond that is not ours.
 npm_install() {
-  npm --prefix "$1" --cache build/tools/npm-cache ci --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null
+  npm --prefix "$1" --cache build/tools/npm-cache install --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null
+}
+
+# install_tools NAME: the tools that tests/NAME pins, into build/tools/NAME; fetched again only where the pins change.
+install_tools() {
+  local pins=tests/$1 tools=build/tools/$1
+  cmp -s "$pins/package-lock.json" "$tools/pinned" && return
+  rm -rf "$tools" && mkdir -p "$tools" && cp "$pins/package.json" "$pins/package-lock.json" "$tools/" || return
+  npm_install "$tools" && cp "$pins/package-lock.json" "$tools/pinned"
 }
 
 is_node_22() { "$1" -e 'process.exit(parseInt(process.versions.node) >= 22 ? 0 : 1)' 2>/dev/null; }
@@ -94,10 +104,8 @@ install_page_tools() {
   mkdir -p build/page
   cmp -s web/package-lock.json build/page/pinned && [[ -d web/node_modules/vite ]] && return
   say "Fetching what the page is built with"
-  # Not `npm ci`: it wants the packages of every other platform in the lock file, and a registry may not have them all.
-  # What is pinned is installed as pinned; what npm would write into the lock file beyond that is not ours.
   cp web/package-lock.json build/page/lock
-  npm --prefix web --cache build/tools/npm-cache install --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null || return
+  npm_install web || return
   cmp -s build/page/lock web/package-lock.json || cp build/page/lock web/package-lock.json
   mv build/page/lock build/page/pinned
 }
