@@ -53,7 +53,7 @@ describe('the other pages', async () => {
     await page.locator('form textarea').fill('text');
     await page.keyboard.press('Enter');
     await until(() => new URL(page.url()).searchParams.get('taskId'), { what: 'it works' });
-    assert.equal((await server.task(new URL(page.url()).searchParams.get('taskId'))).agent, 'reviewer');
+    assert.equal((await server.task(new URL(page.url()).searchParams.get('taskId'))).agent_id, made.id);
     await page.goto(`${server.url}/agents`);
     await card.getByRole('button', { name: 'Delete: reviewer' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
