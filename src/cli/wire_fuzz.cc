@@ -22,9 +22,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     }
     case 1: {
-      SseParser parser;
+      errand::SseParser parser;
       Transcript transcript;
-      parser.feed(rest, [&](const SseEvent& event) {
+      parser.feed(rest, [&](const errand::SseEvent& event) {
         if (auto info = parse_event(event.data)) transcript.take(*info);
         return true;
       });
