@@ -50,7 +50,10 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings settings)
 EngineImpl::~EngineImpl() {
   // Turns before their sinks.
   for (auto* lives : {&lives_, &ghosts_})
-    for (auto& [id, live] : *lives) live->turn.reset();
+    for (auto& [id, live] : *lives) {
+      live->turn.reset();
+      live->inbox.clear();  // Whoever waits for something of it may hold it.
+    }
   dead_turns_.clear();
 }
 

@@ -122,8 +122,8 @@ TEST(Budget, OfTokensEndsTheTask) {
   world.advance(50);
   EXPECT_EQ(world.get(task.id).state, TaskState::running);
   ASSERT_TRUE(world.run_to_rest(task.id));
-  EXPECT_EQ(world.get(task.id).error->code, "budget");
-  EXPECT_EQ(world.get(task.id).error->details, R"({"budget":"tokens","limit":1000,"used":1200})");
+  EXPECT_EQ(world.error(task.id).code, "budget");
+  EXPECT_EQ(world.error(task.id).details, R"({"budget":"tokens","limit":1000,"used":1200})");
 }
 
 TEST(Budget, OfCallsTurnsCostAndTimeToo) {
@@ -133,19 +133,19 @@ TEST(Budget, OfCallsTurnsCostAndTimeToo) {
   calls.hang();
   const Task by_calls = world.run_script("calls", calls, [](Launch& launch) { launch.budget.tool_calls = 2; });
   ASSERT_TRUE(world.run_to_rest(by_calls.id));
-  EXPECT_EQ(world.get(by_calls.id).error->code, "budget");
+  EXPECT_EQ(world.error(by_calls.id).code, "budget");
 
   const Task by_cost = world.run_script("cost", Script().use({.cost_usd = 0.6}).use({.cost_usd = 0.6}).hang(),
                                         [](Launch& launch) { launch.budget.cost_usd = 1; });
   ASSERT_TRUE(world.run_to_rest(by_cost.id));
-  EXPECT_EQ(world.get(by_cost.id).error->code, "budget");
+  EXPECT_EQ(world.error(by_cost.id).code, "budget");
 
   const Task by_time =
       world.run_script("time", Script().wait(-1), [](Launch& launch) { launch.budget.wall_ms = 5'000; });
   world.advance(4'000);
   EXPECT_EQ(world.get(by_time.id).state, TaskState::running);
   world.advance(2'000);
-  EXPECT_EQ(world.get(by_time.id).error->code, "budget");
+  EXPECT_EQ(world.error(by_time.id).code, "budget");
 
   const Task by_turns = world.run_script("turns", Script().say("one"), [](Launch& launch) { launch.budget.turns = 1; });
   ASSERT_TRUE(world.run_to_rest(by_turns.id));
@@ -153,7 +153,7 @@ TEST(Budget, OfCallsTurnsCostAndTimeToo) {
   ASSERT_TRUE(world.ask<MessageTaken>(
       [&](auto reply) { world.engine->message(by_turns.id, {.text = "more"}, std::move(reply)); }));
   ASSERT_TRUE(world.run_to_rest(by_turns.id));
-  EXPECT_EQ(world.get(by_turns.id).error->code, "budget");
+  EXPECT_EQ(world.error(by_turns.id).code, "budget");
 }
 
 // R4.4: shared with the tasks that it launches, also over a crash.
@@ -171,10 +171,10 @@ TEST(Budget, IsSharedWithTheTasksThatItLaunches) {
     if (crash) world.crash();
     const Task second = child_of(world, root, "second", Script().use({.output_tokens = 101}).hang());
     ASSERT_TRUE(world.run_to_rest(second.id));
-    EXPECT_EQ(world.get(second.id).error->code, "budget") << "with " << (crash ? "a" : "no") << " crash";
+    EXPECT_EQ(world.error(second.id).code, "budget") << "with " << (crash ? "a" : "no") << " crash";
     EXPECT_EQ(refused(world, root).reason, "budget") << "nothing is left to launch with";
     ASSERT_TRUE(world.run_to_rest(root.id));
-    EXPECT_EQ(world.get(root.id).error->code, "budget") << "it uses something, too";
+    EXPECT_EQ(world.error(root.id).code, "budget") << "it uses something, too";
   }
 }
 
@@ -185,7 +185,7 @@ TEST(Loop, OfEqualCallsIsWarnedOfAndEnded) {
   script.hang();
   const Task task = world.run_script("loop", script);
   ASSERT_TRUE(world.run_to_rest(task.id));
-  EXPECT_EQ(world.get(task.id).error->code, "loop");
+  EXPECT_EQ(world.error(task.id).code, "loop");
   EXPECT_EQ(world.get(task.id).progress.tool_calls, 5);
   EXPECT_TRUE(world.has_event(task.id, EventType::task_warning, R"("code":"loop")"));
 }

@@ -112,8 +112,8 @@ void EngineImpl::opening_read(const LivePtr& live, bool reattach, Opening openin
            std::ranges::find(live->task->waiting, notice.id, &WaitingMessage::notice) != live->task->waiting.end();
   });
   if (opening.notices.empty() || !at_work(live->task->state) || live->task->stopping) {
+    spend(live, true);  // A budget that is used up ends it at once: before anything that the turn itself says.
     open_now(live, reattach, std::move(opening.history));
-    spend(live, true);  // A budget that is used up ends it at once.
     return;
   }
   for (size_t i = 0; i < opening.notices.size(); ++i) {

@@ -120,6 +120,12 @@ struct World {
     EXPECT_TRUE(task) << (task ? "" : task.error().message);
     return task ? *task : Task{};
   }
+  // Why it failed; of one that did not, nothing.
+  TaskError error(const TaskId& id) {
+    const Task task = get(id);
+    EXPECT_TRUE(task.error) << "it is " << name(task.state);
+    return task.error.value_or(TaskError{});
+  }
   Task run_script(std::string prompt, fake::Script script, std::function<void(Launch&)> more = {}) {
     scripts[prompt] = std::move(script);
     return launch(prompt, [&](Launch& launch) {
