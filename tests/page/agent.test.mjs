@@ -60,7 +60,7 @@ describe('the built-in agent', async () => {
     await shot(page, 'diff');
     assert.match(await page.getByTestId('usage').innerText(), /tokens[\s\S]*5 tool calls/);
     await page.getByRole('tab', { name: 'Timeline' }).click();
-    await until(async () => /todo[\s\S]*read sum\.sh[\s\S]*edit sum\.sh[\s\S]*bash sh sum\.sh/.test(await page.getByTestId('timeline').innerText()), { what: 'the timeline names what was done' });
+    await until(async () => /todo[\s\S]*read[\s\S]*edit[\s\S]*bash/.test(await page.getByTestId('timeline').innerText()), { what: 'the timeline names what was done' });
   });
 
   test('is denied with words, and hears them', async (t) => {

@@ -34,7 +34,7 @@ export function AskCard({ taskId, ask, open }: { taskId: string; ask: Ask; open:
   return (
     <section
       className={`my-3 rounded-xl border px-4 py-3 ${open ? 'border-violet bg-violet-soft' : 'border-line bg-panel'}`}
-      aria-label={t('chat.ask.label')}
+      aria-label={open ? `${t('chat.ask.label')}: ${ask.text}` : undefined}
       data-ask={ask.id}
       data-open={open}
     >

@@ -234,16 +234,13 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
     if (pinned.current && placed.current) virtual.scrollToEnd();
   }, [rows, height, virtual]);
 
-  const busy = useRef(false);
-  const earlier = async () => {
-    if (busy.current) return;
-    busy.current = true;
-    await loadEarlier().finally(() => (busy.current = false));
-  };
+  const loading = useRef<Promise<void> | null>(null);
+  const earlier = () => (loading.current ??= loadEarlier().finally(() => (loading.current = null)));
 
   // First the end, or the message that the address names, however far back it is: then what is before it is read first.
   const [wanted, setWanted] = useState(() => location.hash.slice(1));
   const [lit, setLit] = useState<string | null>(null);
+  const [pages, setPages] = useState(0); // Read for it so far: the rows of a page may be shown before the next can be asked for.
   useEffect(() => {
     const changed = () => setWanted(location.hash.slice(1));
     addEventListener('hashchange', changed);
@@ -252,7 +249,11 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
   useEffect(() => {
     if (rows.length === 0 || (placed.current && !wanted)) return;
     const index = wanted ? rows.findIndex((row) => 'message' in row && row.message.id === wanted) : -1;
-    if (wanted && index < 0 && transcript.more) return void earlier().catch(() => setWanted(''));
+    if (wanted && index < 0 && transcript.more)
+      return void earlier().then(
+        () => setPages((n) => n + 1),
+        () => setWanted(''),
+      );
     placed.current = true;
     setWanted('');
     if (index < 0) return virtual.scrollToEnd();
@@ -260,7 +261,7 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
     setLit(wanted);
     virtual.scrollToIndex(index + head, { align: 'start' });
     // `earlier` is new each time and means the same.
-  }, [rows, head, virtual, wanted, transcript.more]);
+  }, [rows, head, virtual, wanted, transcript.more, pages]);
   useEffect(() => {
     if (!lit) return;
     const later = setTimeout(() => setLit(null), 2500);
