@@ -464,7 +464,7 @@ class EngineImpl final : public Engine {
 // What a driver reports goes through here into the engine's inbox. One per run; deaf once the run has ended.
 class TurnSink final : public Sink {
  public:
-  TurnSink(EngineImpl& engine, LivePtr live, int run) : engine_(engine), live_(std::move(live)), run_(run) {}
+  TurnSink(EngineImpl& engine, const LivePtr& live, int run) : engine_(engine), live_(live), run_(run) {}
   void report(std::vector<Report> reports, std::string checkpoint) override {
     if (!ended_) engine_.reported(*this, std::move(reports), std::move(checkpoint));
   }
