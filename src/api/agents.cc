@@ -7,6 +7,7 @@
 #include "api/launch.h"
 #include "base/json_out.h"
 #include "base/text.h"
+#include "task/json.h"
 
 namespace errand::api {
 namespace {
@@ -51,16 +52,6 @@ void number_or_null(JsonOut& out, std::string_view field, auto value) {
 
 double seconds(Millis span) { return static_cast<double>(span) / 1000; }
 
-void write_budget(JsonOut& out, const Budget& budget) {
-  out.key("budget").object();
-  number_or_null(out, "tokens", budget.tokens);
-  number_or_null(out, "cost_usd", budget.cost_usd);
-  number_or_null(out, "turns", budget.turns);
-  number_or_null(out, "tool_calls", budget.tool_calls);
-  number_or_null(out, "wall_s", seconds(budget.wall_ms));
-  out.end();
-}
-
 void write_agent(JsonOut& out, const Agent& agent) {
   out.object().field("id", agent.id).field("name", agent.name).field("driver", agent.driver);
   out.text_or_null("model", agent.model);
@@ -77,6 +68,9 @@ void write_agent(JsonOut& out, const Agent& agent) {
   out.key("tools").array();
   for (const std::string& tool : agent.tools) out.value(tool);
   out.end();
+  out.key("limits");
+  write_limits(out, agent.limits);
+  out.key("budget");
   write_budget(out, agent.budget);
   number_or_null(out, "max_steps", agent.max_steps);
   out.field("enable_skills", agent.enable_skills).field("enable_mcp", agent.enable_mcp);
@@ -87,7 +81,7 @@ void write_agent(JsonOut& out, const Agent& agent) {
   out.end();
 }
 
-void write_limits(JsonOut& out, std::string_view field, const std::map<std::string, int>& limits) {
+void write_slots(JsonOut& out, std::string_view field, const std::map<std::string, int>& limits) {
   out.key(field).object();
   for (const auto& [key, limit] : limits) out.field(key, limit);
   out.end();
@@ -187,8 +181,8 @@ std::string settings_reply(const EngineSettings& settings) {
   std::string text;
   JsonOut out(text);
   out.object().field("max_concurrent", settings.max_concurrent);
-  write_limits(out, "max_per_agent", settings.max_per_agent);
-  write_limits(out, "max_per_model", settings.max_per_model);
+  write_slots(out, "max_per_agent", settings.max_per_agent);
+  write_slots(out, "max_per_model", settings.max_per_model);
   out.field("allow_over_limit", settings.allow_over_limit);
   out.field("command_timeout_s", seconds(settings.command_timeout_ms));
   out.field("idle_timeout_s", seconds(settings.idle_timeout_ms));

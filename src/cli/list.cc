@@ -27,7 +27,8 @@ bool is_wanted(const TaskInfo& task, const ListArgs& args, const std::string& ba
     if (separator == std::string::npos || found == task.labels.end() || found->second != label.substr(separator + 1))
       return false;
   }
-  return one_of(args.status, task.status) && (args.agent.empty() || args.agent == task.agent_id) &&
+  return one_of(args.status, task.status) &&
+         (args.agent.empty() || args.agent == task.agent_id || args.agent == task.agent) &&
          (args.kind.empty() || args.kind == task.kind) && (batch.empty() || batch == task.batch_id) &&
          (args.parent.empty() || args.parent == task.parent_session_id);
 }

@@ -96,7 +96,7 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
       arm_retention();
     }
     if (was_working || prepared.created) answer_waiters(live->id, false);
-    if (was_working && live->task->state == TaskState::cancelled) cancel_children(*live->task);
+    if (was_working && live->task->state == TaskState::cancelled) cancel_children(live->task->session_id);
     const bool told = !live->task->waiting.empty();  // Of a completed task these are notices.
     if (was_working && live->task->state == TaskState::completed && told && settings_.wake) wake_task(live->id);
   }

@@ -266,7 +266,7 @@ class EngineImpl final : public Engine {
   // --- subtree.cc
   void with_parent(Launch launch, Reply<Launch> then);
   Status bound_by(Launch& launch, const Task& parent) const;
-  void cancel_children(const Task& task);
+  void cancel_children(const SessionId& session);
 
   // --- budgets.cc
   void open_purses(const LivePtr& live, std::vector<Purse> read);

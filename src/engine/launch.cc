@@ -63,6 +63,7 @@ Status EngineImpl::complete_launch(Launch& launch) const {
                 fmt::format("The agent \"{}\" cannot be used here: {}", agent->id, agent->unavailable),
                 "agent_unavailable");
   launch.agent_id = agent->id;
+  launch.agent = agent->name == agent->id ? "" : agent->name;
   if (launch.model.empty()) launch.model = agent->model;
   if (!launch.permission) launch.permission = agent->permission;
   add_rules(launch.permission_rules, agent->permission_rules);
@@ -75,8 +76,9 @@ Status EngineImpl::complete_launch(Launch& launch) const {
     launch.idle_timeout_ms = settings_.idle_timeout_ms > 0 ? settings_.idle_timeout_ms : -1;
   if (launch.max_restarts == 0) launch.max_restarts = settings_.max_restarts;
   if (launch.retention_ms == 0) launch.retention_ms = settings_.retention_ms > 0 ? settings_.retention_ms : -1;
+  if (launch.limits.output_bytes == 0) launch.limits.output_bytes = agent->limits.output_bytes;
   if (launch.limits.output_bytes == 0) launch.limits.output_bytes = settings_.output_limit;
-  if (command) fill_in(launch.limits, settings_.command_limits);
+  fill_in(launch.limits, command ? settings_.command_limits : agent->limits);
   if (launch.authorize_over_limit && !settings_.allow_over_limit)
     return fail(Code::forbidden,
                 "This server does not let a launch go over its limit of tasks at work (setting allow_over_limit).");

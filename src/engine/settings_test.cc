@@ -20,6 +20,7 @@ Agent reviewer() {
   agent.prompt = "You review.";
   agent.tools = {"read"};
   agent.budget.tool_calls = 7;
+  agent.limits = {.memory_bytes = 1'000'000, .output_bytes = 5'000};
   agent.enable_mcp = true;
   agent.options = {{"effort", "high"}};
   return agent;
@@ -41,12 +42,24 @@ TEST(Agents, AreUsedAtOnceAndKeptOverRestarts) {
     EXPECT_EQ(task.launch.permission, Permission::deny);
     EXPECT_EQ(task.launch.permission_rules, expected.permission_rules);
     EXPECT_EQ(task.launch.budget.tool_calls, 7);
+    EXPECT_EQ(task.launch.limits, expected.limits);
+    EXPECT_EQ(agent_name(task.launch), "reviewer");
     EXPECT_EQ(task.launch.model, "m");
     EXPECT_TRUE(task.launch.enable_mcp);
     ASSERT_TRUE(world.run_to_rest(task.id));
     EXPECT_EQ(world.get(task.id).state, TaskState::completed);
     world.crash();
   }
+}
+
+TEST(Agents, LimitTheirProcessesWhereALaunchSaysLess) {
+  World world;
+  ASSERT_TRUE(put(world, {}, reviewer()));
+  const Task task = world.run_script("x", Script().say("ok"), [](Launch& launch) {
+    launch.agent_id = "reviewer";
+    launch.limits = {.cpu_s = 9, .output_bytes = 6'000};
+  });
+  EXPECT_EQ(task.launch.limits, (Limits{.cpu_s = 9, .memory_bytes = 1'000'000, .output_bytes = 6'000}));
 }
 
 TEST(Agents, AreChangedAndRemovedButTheFoundOnes) {

@@ -97,10 +97,13 @@ void EngineImpl::with_parent(Launch launch, Reply<Launch> then) {
 
 // A cancel takes the tasks that the task launched, and theirs. What the server does not get to before it dies is found
 // when those begin or are taken up (is_orphaned).
-void EngineImpl::cancel_children(const Task& task) {
-  read([session = task.session_id](Store& store) { return store.tasks_of_parent(session); },
-       [this](Result<std::vector<TaskId>> children) {
-         if (!children) return;
+void EngineImpl::cancel_children(const SessionId& session) {
+  read([session](Store& store) { return store.tasks_of_parent(session); },
+       [this, session](Result<std::vector<TaskId>> children) {
+         if (!children) {
+           timers_.add(store_retry_ms, [this, session] { cancel_children(session); });
+           return schedule();
+         }
          for (const TaskId& id : *children) submit(id, {.input = input::Cancel{"parent"}});
        });
 }

@@ -84,6 +84,19 @@ TEST(Subtree, ACancelTakesWhatTheTaskLaunchedAndTheirs) {
   EXPECT_EQ(refused(world, root).code, Code::conflict) << "nothing new is begun for it";
 }
 
+TEST(Subtree, ACancelTakesThemAlsoWhereTheStoreCannotBeReadAtFirst) {
+  World world({.max_concurrent = 10});
+  const Task root = world.run_script("root", Script().hang());
+  const Task child = child_of(world, root, "child", Script().hang());
+  world.read_fault = [] { return Error{Code::unavailable, "The disk is away.", "io"}; };
+  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->cancel(root.id, "user", std::move(reply)); }));
+  world.advance(2'000);
+  world.read_fault = nullptr;
+  EXPECT_EQ(world.get(child.id).state, TaskState::running);
+  world.advance(2'000);
+  EXPECT_EQ(world.get(child.id).reason, "cancelled_by_parent");
+}
+
 TEST(Subtree, ACancelHoldsOverACrashBetweenParentAndChild) {
   World world({.max_concurrent = 10});
   const Task root = world.run_script("root", Script().hang());

@@ -11,6 +11,7 @@
 #include "base/timers.h"
 #include "driver/fake/demo.h"
 #include "engine/engine.h"
+#include "store/faulty.h"
 #include "store/memory/memory_store.h"
 
 namespace errand {
@@ -38,7 +39,8 @@ struct World {
   }
 
   void start() {
-    store = open_memory_store(disk, loop);
+    store = make_faulty(open_memory_store(disk, loop), loop,
+                        {.commit = {}, .read = [this] { return read_fault ? read_fault() : std::optional<Error>(); }});
     timers = std::make_unique<TimerQueue>(clock);
     demo = fake::make_demo_driver(*timers);
     // Two agents that do what `scripts` says for a prompt: one goes on in the message that was open when the server
@@ -158,6 +160,7 @@ struct World {
   std::shared_ptr<MemoryDisk> disk = make_memory_disk();
   EngineSettings settings;
   std::vector<std::string> pinned;
+  std::function<std::optional<Error>()> read_fault;  // What the store answers instead of a read.
   std::unique_ptr<Store> store;
   std::unique_ptr<TimerQueue> timers;
   std::map<std::string, fake::Script> scripts;  // By prompt.

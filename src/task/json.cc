@@ -47,7 +47,7 @@ void write_head(JsonOut& out, const Task& task) {
   out.text_or_null("reason", task.reason);
   write_waiting_for(out, task);
   out.field("stopping", task.stopping);
-  out.field("agent_id", launch.agent_id).field("agent", launch.agent_id);
+  out.field("agent_id", launch.agent_id).field("agent", agent_name(launch));
   out.text_or_null("model", launch.model);
   out.field("title", task.title);
 }
@@ -71,29 +71,30 @@ void write_tail(JsonOut& out, const Task& task, Time now) {
   write_progress(out, task.progress, now);
 }
 
-// What holds for a command. null: no limit.
-void write_bounds(JsonOut& out, const Launch& launch) {
-  if (launch.kind != TaskKind::command) {
-    out.key("limits").null().key("sandbox").null();
-    return;
+void bound_or_null(JsonOut& out, std::string_view field, auto bound) {
+  out.key(field);
+  if (bound > 0) {
+    out.value(bound);
+  } else {
+    out.null();
   }
-  const Limits& limits = launch.limits;
-  const auto limit = [&](std::string_view field, int64_t value) {
-    out.key(field);
-    if (value > 0) {
-      out.value(value);
-    } else {
-      out.null();
-    }
-  };
-  out.key("limits").object();
-  limit("cpu_s", limits.cpu_s);
-  limit("memory_bytes", limits.memory_bytes);
-  limit("processes", limits.processes);
-  limit("open_files", limits.open_files);
-  limit("output_bytes", limits.output_bytes);
-  out.field("nice", limits.nice).end();
-  out.field("sandbox", name(launch.sandbox));
+}
+
+// What holds for a command, and what an agent may use.
+void write_bounds(JsonOut& out, const Launch& launch) {
+  out.key("limits");
+  if (launch.kind == TaskKind::command) {
+    write_limits(out, launch.limits);
+    out.field("sandbox", name(launch.sandbox));
+  } else {
+    out.null().key("sandbox").null();
+  }
+  out.key("budget");
+  if (launch.budget == Budget{}) {
+    out.null();
+  } else {
+    write_budget(out, launch.budget);
+  }
 }
 
 // Writes a task's long texts, each up to a bound, and remembers which were cut.
@@ -205,6 +206,26 @@ Event make_event(EventType type, Time now, Fill fill) {
 }
 
 }  // namespace
+
+void write_limits(JsonOut& out, const Limits& limits) {
+  out.object();
+  bound_or_null(out, "cpu_s", limits.cpu_s);
+  bound_or_null(out, "memory_bytes", limits.memory_bytes);
+  bound_or_null(out, "processes", limits.processes);
+  bound_or_null(out, "open_files", limits.open_files);
+  bound_or_null(out, "output_bytes", limits.output_bytes);
+  out.field("nice", limits.nice).end();
+}
+
+void write_budget(JsonOut& out, const Budget& budget) {
+  out.object();
+  bound_or_null(out, "tokens", budget.tokens);
+  bound_or_null(out, "cost_usd", budget.cost_usd);
+  bound_or_null(out, "turns", budget.turns);
+  bound_or_null(out, "tool_calls", budget.tool_calls);
+  bound_or_null(out, "wall_s", static_cast<double>(budget.wall_ms) / 1000);
+  out.end();
+}
 
 void write_task(JsonOut& out, const Task& task, const TaskMoment& moment) {
   LongTexts texts(out, std::string::npos);

@@ -29,6 +29,8 @@ void write_task_in_list(JsonOut& out, const Task& task, const TaskMoment& moment
 // small however long those are.
 void write_task_brief(JsonOut& out, const Task& task, Time now);
 void write_progress(JsonOut& out, const Progress& progress, Time now);
+void write_limits(JsonOut& out, const Limits& limits);  // null: no limit.
+void write_budget(JsonOut& out, const Budget& budget);  // Likewise.
 void write_artifact(JsonOut& out, const Artifact& artifact);
 void write_message(JsonOut& out, const Message& message);
 void write_parts(JsonOut& out, const std::vector<Part>& parts);

@@ -84,6 +84,7 @@ std::string encode_launch(const Launch& launch) {
   Sparse fields(out);
   fields.name_of("kind", launch.kind);
   fields.field("agent_id", launch.agent_id);
+  fields.field("agent", launch.agent);
   fields.field("title", launch.title);
   fields.field("description", launch.description);
   fields.field("prompt", launch.prompt);
@@ -132,6 +133,7 @@ Result<Launch> decode_launch(std::string_view text) {
   Fields fields(*value);
   fields.name_of("kind", launch.kind, parse_task_kind);
   fields.text("agent_id", launch.agent_id);
+  fields.text("agent", launch.agent);
   fields.text("title", launch.title);
   fields.text("description", launch.description);
   fields.text("prompt", launch.prompt);

@@ -223,7 +223,8 @@ TEST(TaskJson, TaskHasExactlyTheFieldsOfTheContract) {
   EXPECT_EQ(
       fields,
       "id kind status reason waiting_for stopping agent_id agent model title description prompt command limits sandbox "
-      "work_dir session_id parent_session_id parent_message_id batch_id labels is_forked resume_count attempt turn "
+      "budget work_dir session_id parent_session_id parent_message_id batch_id labels is_forked resume_count attempt "
+      "turn "
       "queue_position created_at started_at completed_at updated_at retrieved_at expires_at result error exit_code "
       "signal progress seq ");
   EXPECT_EQ(task.at("status"), "failed");
@@ -240,6 +241,21 @@ TEST(TaskJson, TaskHasExactlyTheFieldsOfTheContract) {
   EXPECT_EQ(progress.at("idle_s").to_number<double>(), 10.0);
 }
 
+TEST(TaskJson, ShowsAnAgentByItsNameAndWhatItMayUse) {
+  Task task;
+  task.launch.agent_id = "demo";
+  EXPECT_EQ(shown(task, {}).at("agent"), "demo");
+  task.launch.agent_id = "agent_01";
+  task.launch.agent = "reviewer";
+  task.launch.budget = {.tokens = 1'000, .wall_ms = 1'500};
+  const json::object seen = shown(task, {});
+  EXPECT_EQ(seen.at("agent_id"), "agent_01");
+  EXPECT_EQ(seen.at("agent"), "reviewer");
+  EXPECT_EQ(json::serialize(seen.at("budget")),
+            R"({"tokens":1000,"cost_usd":null,"turns":null,"tool_calls":null,"wall_s":1.5E0})");
+  EXPECT_EQ(*decode_launch(encode_launch(task.launch)), task.launch);
+}
+
 TEST(TaskJson, WhatIsNotKnownIsNullAndNeverAbsent) {
   Task task;
   task.id = TaskId("task_1");
@@ -253,6 +269,7 @@ TEST(TaskJson, WhatIsNotKnownIsNullAndNeverAbsent) {
                             "command",
                             "limits",
                             "sandbox",
+                            "budget",
                             "work_dir",
                             "batch_id",
                             "parent_session_id",

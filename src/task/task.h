@@ -97,7 +97,8 @@ struct PermissionBound {
 struct Launch {
   TaskKind kind = TaskKind::agent;
   std::string agent_id;  // Of an agent task; "command" for commands.
-  std::string title;     // As given; `Task::title` is what is shown.
+  std::string agent;  // Its name when the task was launched, where that is another: a configured agent's id is made up.
+  std::string title;  // As given; `Task::title` is what is shown.
   std::string description;
   std::string prompt;   // The first message's text; empty for commands.
   std::string content;  // JSON: the list of parts that stood in the place of `message`; empty where there was none.
@@ -137,6 +138,10 @@ struct Launch {
   std::vector<std::string> artifacts;
   bool operator==(const Launch&) const = default;
 };
+
+inline const std::string& agent_name(const Launch& launch) {
+  return launch.agent.empty() ? launch.agent_id : launch.agent;
+}
 
 // A task that was launched by a task has a depth of 1; one at this depth launches none.
 inline constexpr size_t depth_max = 3;

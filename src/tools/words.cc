@@ -110,7 +110,7 @@ std::string id_with_marks(const Task& task) {
 std::string list_line(const TaskView& view) {
   const Task& task = view.task;
   std::string line = "- " + id_with_marks(task) + " [" + state_words(view) + "] " + short_line(task.title, 80);
-  if (task.launch.kind == TaskKind::agent) line += ", agent " + task.launch.agent_id;
+  if (task.launch.kind == TaskKind::agent) line += ", agent " + agent_name(task.launch);
   if (const auto duration = duration_of(task, view.moment.now)) line += ", " + format_duration(*duration);
   if (at_work(task.state) && task.phase == TurnPhase::working) line += ", " + progress_words(task, view.moment.now);
   if (task.exit_code) line += ", exit code " + std::to_string(*task.exit_code);
@@ -149,7 +149,7 @@ void write_task_members(JsonOut& out, const TaskView& view) {
   const Task& task = view.task;
   out.field("task_id", task.id).field("kind", name(task.launch.kind)).field("status", status_word(task.state));
   out.text_or_null("reason", task.reason);
-  out.field("title", task.title).field("agent", task.launch.agent_id).text_or_null("model", task.launch.model);
+  out.field("title", task.title).field("agent", agent_name(task.launch)).text_or_null("model", task.launch.model);
   out.field("batch_id", task.launch.batch_id).field("is_forked", task.is_forked);
   out.field("resume_count", task.resume_count).field("turn", task.turn).field("attempt", task.attempt);
   out.field("queue_position", view.moment.queue_position).key("waiting_for");

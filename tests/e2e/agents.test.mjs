@@ -8,7 +8,7 @@ import { errand, patience, Server, until } from './harness/index.mjs';
 
 const reviewer = {
   name: 'reviewer', driver: 'demo', description: 'Reviews.', permission: [{ tool: 'bash', pattern: 'git *', decision: 'allow' }],
-  budget: { tool_calls: 50 }, enable_skills: true, options: { effort: 'high' },
+  limits: { open_files: 64, memory_bytes: 1 << 30 }, budget: { tool_calls: 50 }, enable_skills: true, options: { effort: 'high' },
 };
 
 test('An agent is made, used at once, kept over a kill, changed and removed', async (t) => {
@@ -23,6 +23,12 @@ test('An agent is made, used at once, kept over a kill, changed and removed', as
   assert.deepEqual(agents.find((agent) => agent.name === 'reviewer'), made.json);
   const task = (await server.api('POST', '/api/tasks', { agent_id: 'reviewer', message: 'noop' })).json;
   assert.equal(task.agent_id, made.json.id);
+  assert.equal(task.agent, 'reviewer');
+  assert.equal(task.budget.tool_calls, 50);
+  for (const who of ['reviewer', made.json.id]) {
+    assert.deepEqual((await server.get(`/api/tasks?agent_id=${who}`)).tasks.map((one) => one.id), [task.id], who);
+    assert.match((await errand(server, ['list', '--agent', who])).out, /reviewer/, who);
+  }
   await server.at_rest(task.id, { within: 20_000 * patience });
   assert.equal((await server.api('POST', '/api/agents', reviewer)).status, 409);
   assert.equal((await server.api('PUT', '/api/agents/demo', reviewer)).status, 409);

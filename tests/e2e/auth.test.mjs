@@ -187,7 +187,9 @@ test('Guessing is slowed down, and the owner is still served (T29)', async (t) =
   for (let i = 0; i < 30; i++) {
     statuses.push((await request({ port: server.port, path: '/api/tasks', headers: { authorization: `Bearer guess${i}` } })).status);
   }
-  assert.ok(statuses.every((status) => status === 401 || status === 429));
+  // Ten a minute; one more may have become due while thirty were sent.
+  assert.deepEqual(statuses.slice(0, 10), Array(10).fill(401));
+  assert.ok(statuses.slice(10).filter((status) => status === 429).length >= 18, String(statuses));
   assert.equal((await server.api('GET', '/api/tasks')).status, 200);
 });
 

@@ -181,6 +181,15 @@ describe('Files', () => {
     assert.match(results_told(model.requests().at(-1))[0], /a\.txt:1:more/);
   });
 
+  test('what an agent\'s processes may use is the agent\'s to say', async (t) => {
+    const { server, model, launch } = await start_builtin(t);
+    await server.expect(201, 'POST', '/api/agents', { name: 'frugal', driver: 'builtin', limits: { open_files: 77 } });
+    model.rule('how many', [call('bash', { command: 'ulimit -n' }), { text: 'Few.' }]);
+    const { id } = await launch('how many', { agent_id: 'frugal' });
+    await server.at_rest(id);
+    assert.match(results_told(model.requests().at(-1))[0], /^77$/m);
+  });
+
   test('of a long output the whole can be read by its task, and goes with it', async (t) => {
     const { server, model, launch } = await start_builtin(t);
     model.rule('count', [call('bash', { command: 'seq 1 50000' }), { text: 'Counted.' }]);

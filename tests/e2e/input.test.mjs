@@ -112,7 +112,7 @@ describe('Bad input', () => {
     }
   });
 
-  test('T11: many huge chunked bodies at once cost bounded memory', async () => {
+  test('T11: many huge chunked bodies at once cost bounded memory', async (t) => {
     const before = rss_bytes(server.child.pid);
     const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(0x10000, 0x20), Buffer.from('\r\n')]);
     let most = before;
@@ -144,8 +144,9 @@ describe('Bad input', () => {
     assert.ok(replies.every((reply) => reply.sent < 64 << 20), 'nobody reads a gigabyte');
     assert.equal((await server.api('GET', '/api/tasks')).status, 200);
     const grown = (most - before) / (1 << 20);
+    t.diagnostic(`100 bodies of 1 GB: RSS +${grown.toFixed(1)} MiB`);
     // 100 bodies may each be at the limit of 8 MiB at once; what matters is that the sum has a bound far below that.
-    assert.ok(grown <= 32 * patience * 4, `RSS +${grown.toFixed()} MiB`);
+    assert.ok(grown <= 32 * patience, `RSS +${grown.toFixed()} MiB`);
   });
 
   test('T11: JSON deeper than 64 is 400; headers over 32 KiB are 431; a long target is refused', async () => {

@@ -24,9 +24,10 @@ function stalled_reader(server, target) {
 
 test('T7: 1,000 stalled readers cost bounded memory, slow nobody, and are dropped', { timeout: 600_000 }, async (t) => {
   const server = await Server.start(t);
-  // 32 KB of output twenty times a second: more than the kernel keeps for any connection.
+  // 100 MB of output a second: more than the kernel keeps for any connection, and than anybody could be sent.
   const seconds = long ? 600 : 40;
-  const task = await server.run(`i=0; while [ $i -lt ${seconds * 20} ]; do head -c 32000 /dev/zero | tr '\\0' x; echo; i=$((i+1)); sleep 0.045; done; sleep ${marker()}`, {
+  const task = await server.run(`yes $(printf '%0999d' 0) | head -c 5000000 >block; i=0; while [ $i -lt ${seconds * 20} ]; do cat block; i=$((i+1)); sleep 0.045; done; sleep ${marker()}`, {
+    work_dir: server.folder,
     limits: { output_bytes: 1 << 20 },
     timeout_s: 3600,
   });
@@ -58,7 +59,7 @@ test('T7: 1,000 stalled readers cost bounded memory, slow nobody, and are droppe
   const grown = (most - before) / (1 << 20);
   t.diagnostic(`${stalled} stalled readers: RSS +${grown.toFixed(1)} MiB; GET p99 ${calm.toFixed(1)} ms calm, at most ${busy.toFixed(1)} ms with them; a live reader got ${reader.received} events`);
   assert.ok(grown <= 64 * patience, `RSS grew by ${grown} MiB`);
-  assert.ok(busy < 500 * patience, 'others are served');
+  assert.ok(busy < Math.max(200, 3 * calm) * patience, 'others are served');
   const received = reader.received;
   await until(() => reader.received > received + 20, { what: 'the live reader goes on' });
   await until(() => open_files(server.child.pid) <= files + stalled * 0.01, { within: 60_000 * patience, what: 'readers that take nothing for 30 s are dropped' });

@@ -1,4 +1,5 @@
 // Tasks: making, listing, changing.
+#include <algorithm>
 #include <numeric>
 
 #include "api/launch.h"
@@ -69,11 +70,20 @@ bool refused_extras(const Call& call) {
   return !status;
 }
 
+// An agent may be named by its name wherever by its id.
+void find_agent(const Engine& engine, std::string& id_or_name) {
+  if (id_or_name.empty()) return;
+  const std::vector<Agent> agents = engine.agents();
+  const auto found = std::ranges::find(agents, id_or_name, &Agent::name);
+  if (found != agents.end()) id_or_name = found->id;
+}
+
 }  // namespace
 
 void list_tasks(Context& context, Call call) {
-  const Result<api::ListQuery> query = api::parse_list(call.request().query);
+  Result<api::ListQuery> query = api::parse_list(call.request().query);
   if (!query) return call.refuse(query.error());
+  find_agent(context.parts.engine, query->filter.agent_id);
   read_then(
       context, std::move(call), [&store = context.parts.store, query = *query] { return read_list(store, query); },
       [&context](Call found, api::TaskListReply list) {

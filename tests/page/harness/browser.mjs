@@ -23,10 +23,10 @@ const patience_ms = Number(process.env.ERRAND_PAGE_PATIENCE_MS ?? 45_000);
 export const until = (condition, options) => until_within(condition, { within: patience_ms, ...options });
 
 export class Browser {
-  static async open(t) {
+  static async open(t, { args = [] } = {}) {
     const browser = await chromium.launch({
       executablePath: program,
-      args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--force-color-profile=srgb'],
+      args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--force-color-profile=srgb', ...args],
     });
     t.after(() => browser.close());
     return new Browser(browser);
