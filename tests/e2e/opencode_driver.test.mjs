@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import { start_model } from '../model/server.mjs';
-import { call, marked, marker, opencode_binary, opencode_config, opencode_env, opencode_skip as skip, processes, Server, temporary_folder, until } from './harness/index.mjs';
+import { call, kill9, marked, marker, opencode_binary, opencode_config, opencode_env, opencode_skip as skip, processes, Server, temporary_folder, until } from './harness/index.mjs';
 
 const within = 240_000;
 
@@ -67,4 +67,61 @@ test('A message while it works reaches it in that turn; cancel ends its tools', 
   await server.cancel(id);
   assert.equal((await server.at_rest(id, { within })).status, 'cancelled');
   await until(() => marked(mark).length === 0, { what: 'its tool is gone', within: 30_000 });
+});
+
+test('kill -9 of errand in the middle of a turn: the next one takes it up, nothing is lost or doubled', { skip, timeout: 900_000 }, async (t) => {
+  const { server, model, ask, folder } = await world(t);
+  model.rule('three steps', [call('bash', { command: 'echo one', description: 'x' }), { ...call('bash', { command: 'echo two', description: 'y' }), wait: 'in the middle' }, { text: 'all done' }], { tools: true });
+  const { id } = await ask('three steps');
+  await model.waiting('in the middle', { timeout_ms: within });
+  const [pid] = serve_pids(folder);
+  await server.kill9();
+  model.release('in the middle');
+  await server.start();
+  const task = await server.at_rest(id, { within });
+  assert.equal(task.status, 'completed', JSON.stringify(task.error));
+  assert.equal(task.result, 'all done');
+  assert.equal(task.progress.tool_calls, 2);
+  const { messages } = await server.get(`/api/tasks/${id}/messages`);
+  assert.equal(messages.filter((message) => message.role === 'user').length, 1);
+  const said = messages.flatMap((message) => message.parts).filter((part) => part.type === 'text' && part.text === 'all done');
+  assert.equal(said.length, 1);
+  assert.deepEqual(serve_pids(folder), [pid], 'the same OpenCode');
+});
+
+test('What it asks is asked, and the answer reaches it', { skip, timeout: 900_000 }, async (t) => {
+  const { server, model, ask } = await world(t, { config: { permission: { bash: 'ask' } } });
+  model.rule('may I', [call('bash', { command: 'echo allowed', description: 'x' }), { text: 'done' }], { tools: true });
+  const { id } = await ask('may I', { permission: 'ask' });
+  const waiting = await server.when(id, (task) => task.waiting_for, { within });
+  assert.equal(waiting.waiting_for.kind, 'permission');
+  assert.match(waiting.waiting_for.text, /echo allowed/);
+  await server.expect(200, 'POST', `/api/tasks/${id}/answer`, { request_id: waiting.waiting_for.request_id, decision: 'allow' });
+  assert.equal((await server.at_rest(id, { within })).result, 'done');
+  const denied = await ask('may I', { permission: 'deny' });
+  assert.equal((await server.at_rest(denied.id, { within })).status, 'completed');
+  const parts = (await server.get(`/api/tasks/${denied.id}/messages`)).messages.flatMap((message) => message.parts);
+  assert.equal(parts.find((part) => part.type === 'tool_result').is_error, true, 'denied by the rule, and it goes on');
+});
+
+test('kill -9 of OpenCode: the task is interrupted, the next one works', { skip, timeout: 900_000 }, async (t) => {
+  const { server, model, ask, folder } = await world(t);
+  model.rule('hang', [{ text: 'never', wait: 'never' }], { tools: true });
+  model.rule('work', [{ text: 'worked' }], { tools: true });
+  const first = await ask('hang');
+  await model.waiting('never', { timeout_ms: within });
+  for (const pid of serve_pids(folder)) kill9(pid);
+  const task = await server.at_rest(first.id, { within });
+  assert.equal(task.status, 'failed');
+  assert.equal(task.error.code, 'interrupted');
+  assert.equal((await server.at_rest((await ask('work')).id, { within })).result, 'worked');
+});
+
+test('A failure of the model is a failure that says why', { skip, timeout: 900_000 }, async (t) => {
+  const { server, model, ask } = await world(t);
+  model.rule('break', [{ status: 400, error: { message: 'the model says no' } }], { tools: true });
+  const task = await server.at_rest((await ask('break')).id, { within });
+  assert.equal(task.status, 'failed');
+  assert.equal(task.error.code, 'agent_error');
+  assert.match(task.error.message, /the model says no/);
 });

@@ -86,3 +86,22 @@ test('kill -9 of both', { skip, timeout: 900_000 }, async (t) => {
   let_go(all, 1, 2, 3);
   await told_once(all, session, ids);
 });
+
+test('20 tasks at once, OpenCode killed again and again while it is told: each is told once', { skip, timeout: 1_500_000 }, async (t) => {
+  const all = await opencode_world(t, { args: ['--max-concurrent', '20'] });
+  const { opencode } = all;
+  const session = await opencode.session();
+  const tools = Array.from({ length: 20 }, (_, n) => gated(all, n));
+  const { calls } = await turn(all, session, [{ tools }]);
+  assert.equal(calls.length, 20);
+  const ids = ids_of(calls);
+  const numbers = [...Array(20).keys()];
+  for (const told of [1, 6, 11]) {
+    let_go(all, ...numbers.splice(0, 5));
+    await until(async () => (await opencode.notices(session)).length >= told, { what: `${told} are told`, within: 180_000 });
+    await opencode.kill9();
+    await opencode.start();
+  }
+  let_go(all, ...numbers);
+  await told_once(all, session, ids);
+});

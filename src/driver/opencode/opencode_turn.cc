@@ -328,9 +328,10 @@ void OpencodeTurn::read(const std::vector<MessageSeen>& messages, bool busy) {
         sending_ = true;
         return post_prompt(sent, text->second);
       }
-  const bool answered = !messages.empty() && messages.back().info.role == "assistant" &&
-                        messages.back().info.id > (sent_.empty() ? before_ : sent_.back().id);
-  // It may not have begun yet.
+  const Info* last = messages.empty() ? nullptr : &messages.back().info;
+  const bool answered = last && last->role == "assistant" && (last->completed || !last->error_name.empty()) &&
+                        last->id > (sent_.empty() ? before_ : sent_.back().id);
+  // It may not have begun yet, or not have said yet why it failed.
   if (!answered && ++unanswered_ < looks_max) return again_.set(look_again_ms, [this] { read_again(); });
   end(outcome_of(messages, sent_.empty() ? before_ : sent_.front().id, false));
 }
