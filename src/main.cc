@@ -367,7 +367,10 @@ class Application {
         {"command", command_.get()}, {"builtin", builtin_.get()}, {"demo", demo_.get()}};
     if (std::string program = opencode::find_opencode(command_options.environment); !program.empty()) {
       opencode_ = opencode::make_opencode_driver(
-          {.data_dir = data_dir_, .program = std::move(program), .environment = command_options.environment},
+          {.data_dir = data_dir_,
+           .program = std::move(program),
+           .environment = command_options.environment,
+           .fork_limits = [this] { return engine_settings_.fork; }},
           {.supervisor = *supervisor_, .http = *http_, .timers = timers_, .clock = clock_, .random = random_});
       drivers.emplace("opencode", opencode_.get());
     }
@@ -388,6 +391,7 @@ class Application {
                            .settings_changed =
                                [this](const EngineSettings& now) {
                                  if (tools_) tools_->use_family(now.tools_family);
+                                 engine_settings_.fork = now.fork;
                                }},
                           engine_settings_);
     timers_.on_earlier([this](Time at) { driver_timer_->set(at, [this] { run_driver_timers(); }); });

@@ -180,12 +180,12 @@ const is_orphan = (record) => !record.born || born(record.pid) !== record.born;
 // ---- The plugin
 
 export const Errand = async ({ client, directory }) => {
-  const sessions = new Map(); // id -> { busy, watching, shell, idle: who waits for it }; those that something is known of
+  const sessions = new Map(); // id -> { busy, watching, shell, calls: under way, idle: who waits for it }; those that something is known of
   const leaving = new AbortController();
 
   function session(id) {
     let found = sessions.get(id);
-    if (!found) sessions.set(id, (found = { busy: false, watching: false, shell: false, idle: new Set() }));
+    if (!found) sessions.set(id, (found = { busy: false, watching: false, shell: false, calls: 0, idle: new Set() }));
     return found;
   }
 
@@ -194,7 +194,7 @@ export const Errand = async ({ client, directory }) => {
     state.busy = busy;
     if (busy) return;
     for (const go of [...state.idle]) go();
-    if (!state.watching && !state.shell) sessions.delete(id);
+    if (!state.watching && !state.shell && !state.calls) sessions.delete(id);
   }
 
   const until_idle = (state) =>
@@ -230,7 +230,7 @@ export const Errand = async ({ client, directory }) => {
       let reply;
       try {
         reply = await send('GET', `/api/sessions/${id}/notices?block=true&timeout_s=${block_s}`, undefined, leaving.signal);
-        if (reply.status === 404) return forget(id); // Ended, or never there.
+        if (reply.status === 404 && !state.calls) return forget(id); // Ended, or never there.
         if (reply.status === 200 && reply.body.notices?.length) {
           await until_idle(state);
           const told = await deliver(id);
@@ -352,7 +352,11 @@ export const Errand = async ({ client, directory }) => {
     set_busy(id, true);
     const given = { ...args };
     const properties = info.input_schema.properties;
+    // By its record errand knows whose conversation this is.
+    if (given.fork && is_session(id)) claim(id, directory);
     if (properties.work_dir && !given.resume) given.work_dir = path.resolve(context.directory ?? directory, given.work_dir || '.');
+    const state = session(id);
+    state.calls++;
     let reply;
     try {
       reply = await ask(
@@ -369,6 +373,8 @@ export const Errand = async ({ client, directory }) => {
           ? error.message
           : `${error.message}. The call may have been done all the same: ${list} shows the tasks that there are.`,
       );
+    } finally {
+      state.calls--;
     }
     // From now on, also for those that this session had before OpenCode was started.
     watch(id);

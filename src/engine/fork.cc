@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/conversations.h"
 #include "engine/engine_impl.h"
 #include "engine/history.h"
 
@@ -111,12 +112,49 @@ Result<fork::Prepared> read_parent(Store& store, const SessionId& parent, const 
   return fork::prepare(std::move(history), {}, launched_by, limits, unread);
 }
 
+// A conversation that another program has given, all of it.
+Result<fork::Prepared> prepare_foreign(std::vector<Message> messages, const MessageId& last,
+                                       const fork::Limits& limits) {
+  if (last) {
+    const auto found = std::ranges::find(messages, last, &Message::id);
+    if (found != messages.end()) messages.erase(found + 1, messages.end());
+  }
+  const std::string launched_by = launching_call(messages);
+  return fork::prepare(std::move(messages), last, launched_by, limits);
+}
+
+// The driver whose program keeps this session, and its name.
+std::pair<std::string, Conversations*> keeper_of(const SessionId& session,
+                                                 const std::map<std::string, Driver*>& drivers) {
+  for (const auto& [name, driver] : drivers)
+    if (auto* const conversations = dynamic_cast<Conversations*>(driver); conversations && conversations->has(session))
+      return {name, conversations};
+  return {};
+}
+
 }  // namespace
 
 void EngineImpl::inherit(const Launch& launch, Reply<fork::Prepared> then) {
   const auto agent = find_agent(launch.agent_id);
-  read([parent = launch.parent_session_id, last = launch.parent_message_id,
-        driver = agent == nullptr ? std::string() : agent->driver,
+  const auto nothing = [](Store&) -> Result<fork::Prepared> { return fork::Prepared{}; };
+  if (agent == nullptr) return read(nothing, std::move(then));  // The launch will say so.
+  if (const auto [name, keeper] = keeper_of(launch.parent_session_id, parts_.drivers); keeper) {
+    const auto driver = parts_.drivers.find(agent->driver);
+    // What its own program copies is not read here, and what cannot be used neither.
+    if (name == agent->driver || driver == parts_.drivers.end() || !driver->second->capabilities().fork)
+      return read(nothing, std::move(then));
+    keeper->read(launch.parent_session_id,
+                 [this, alive = std::weak_ptr(alive_), last = launch.parent_message_id, limits = settings_.fork,
+                  then = std::move(then)](Result<std::vector<Message>> messages) mutable {
+                   if (alive.expired()) return;
+                   if (!messages) return then(std::unexpected(messages.error()));
+                   read([messages = std::move(*messages), last,
+                         limits](Store&) mutable { return prepare_foreign(std::move(messages), last, limits); },
+                        std::move(then));
+                 });
+    return;
+  }
+  read([parent = launch.parent_session_id, last = launch.parent_message_id, driver = agent->driver,
         limits = settings_.fork](Store& store) { return read_parent(store, parent, last, driver, limits); },
        std::move(then));
 }

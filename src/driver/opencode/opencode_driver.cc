@@ -3,20 +3,27 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "driver/conversations.h"
 #include "driver/opencode/opencode_turn.h"
 #include "driver/opencode/server.h"
+#include "driver/opencode/visits.h"
 
 namespace errand::opencode {
 
 namespace {
 
-class OpencodeDriver final : public Driver {
+class OpencodeDriver final : public Driver, public Conversations {
  public:
-  OpencodeDriver(Options options, Parts parts) : server_(std::move(options), parts) {}
+  OpencodeDriver(Options options, Parts parts)
+      : server_(std::move(options), parts), readers_(server_), cleaner_(server_, server_.sessions()) {}
 
   Capabilities capabilities() const override {
-    return {
-        .message_while_running = true, .resume = true, .reattach = true, .keeps_message = true, .permissions = true};
+    return {.message_while_running = true,
+            .resume = true,
+            .fork = true,
+            .reattach = true,
+            .keeps_message = true,
+            .permissions = true};
   }
   Status check(const Launch& launch) const override {
     if (launch.kind != TaskKind::agent)
@@ -30,11 +37,29 @@ class OpencodeDriver final : public Driver {
   }
   void known_runs(std::move_only_function<void(std::vector<KnownRun>)> done) override {
     server_.take_up();
-    done({});
+    cleaner_.wake();
+    std::vector<KnownRun> known;
+    for (const TaskId& task : server_.sessions().tasks()) known.push_back({.task = task});
+    done(std::move(known));
   }
+  void forget(const TaskId& task) override {
+    server_.sessions().give_up(task);
+    cleaner_.wake();
+  }
+
+  // The plugin keeps a file for each session that it looks after.
+  bool has(const SessionId& session) const override {
+    const bool plain = session.value.starts_with("ses_") && session.value.size() <= 100 &&
+                       session.value.find_first_of("/.") == std::string::npos;
+    const std::string file = server_.options().data_dir + "/opencode/" + session.value + ".json";
+    return plain && ::access(file.c_str(), F_OK) == 0;
+  }
+  void read(const SessionId& session, Read done) override { readers_.read(session, std::move(done)); }
 
  private:
   Server server_;
+  Readers readers_;
+  Cleaner cleaner_;
 };
 
 }  // namespace

@@ -1,8 +1,11 @@
 // The `opencode` driver: agents that run in OpenCode. One `opencode serve` for all tasks, under the supervisor, with a
 // password that only this user can read and a port of its own; a session of it for each task. The supervisor keeps it
-// when the server stops or dies, and the next one takes it up again with the turns in it.
+// when the server stops or dies, and the next one takes it up again with the turns in it. Sessions go with their task.
+//
+// It is a Conversations too: of the sessions that the plugin looks after.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +14,7 @@
 #include "base/time.h"
 #include "base/timers.h"
 #include "driver/driver.h"
+#include "fork/fork.h"
 #include "http/client.h"
 #include "process/client.h"
 
@@ -20,6 +24,7 @@ struct Options {
   std::string data_dir;                  // What has to be known of the process is in data_dir/opencode/.
   std::string program;                   // opencode, an absolute path.
   std::vector<std::string> environment;  // The server's own, "NAME=value": OpenCode has the user's keys from it.
+  std::function<fork::Limits()> fork_limits = [] { return fork::Limits{}; };  // As they are set now.
 };
 
 // All outlive the driver.

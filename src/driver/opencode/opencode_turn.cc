@@ -1,12 +1,14 @@
 #include "driver/opencode/opencode_turn.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
 #include "base/json_out.h"
 #include "base/text.h"
+#include "fork/transcript.h"
 
 namespace errand::opencode {
 
@@ -18,16 +20,6 @@ constexpr Millis abort_again_ms = 5'000;
 constexpr int aborts_max = 4;
 constexpr Millis quota_ms = 60'000;  // A retry that is further away is a wait.
 constexpr int messages_max = 500;    // Of a session, the newest.
-
-std::string encode(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-                       c == '_' || c == '.' || c == '~' || c == '/';
-    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -42,17 +34,23 @@ OpencodeTurn::OpencodeTurn(Server& server, TurnRequest request, Sink& sink)
   if (request_.reattach) restore(request_.task->checkpoint);
   for (const Message& message : request_.messages)
     if (known_.insert(message.id).second) waiting_.push_back(message);
+  // What a fork has of a conversation that errand keeps; what OpenCode keeps is copied by OpenCode.
+  if (request_.task->launch.fork)
+    std::ranges::copy_if(request_.history, std::back_inserter(carried_),
+                         [](const Message& message) { return message.turn == 0; });
   server_.join(*this);
 }
 
 OpencodeTurn::~OpencodeTurn() {
   server_.leave(*this);
+  if (!over_ && !detached_ && fork_) fork_->abandon();
   if (!over_ && !detached_ && !session_.empty()) server_.send(server_.request("POST", target("/abort")));
 }
 
 void OpencodeTurn::detach() {
   detached_ = true;
   server_.leave(*this);
+  fork_.reset();
   calls_.clear();
   again_.cancel();
   stopping_timer_.cancel();
@@ -60,11 +58,11 @@ void OpencodeTurn::detach() {
 
 // ---- What is kept
 
-// {"before":"msg_…","sent":[["msg_…","msg_…",true]],"mark":[…]}
+// {"before":"msg_…","copy":"ses_…","sent":[["msg_…","msg_…",true]],"mark":[…]}
 std::string OpencodeTurn::checkpoint() const {
   std::string text;
   JsonOut out(text);
-  out.object().field("before", before_).key("sent").array();
+  out.object().field("before", before_).field("copy", copy_).key("sent").array();
   for (const Sent& sent : sent_) out.array().value(sent.message).value(sent.id).value(sent.taken).end();
   out.end().key("mark").raw(translator_.mark()).end();
   return text;
@@ -76,6 +74,7 @@ void OpencodeTurn::restore(std::string_view text) {
   const boost::json::object* object = error ? nullptr : value.if_object();
   if (!object) return;
   if (const auto* before = object->if_contains("before"); before && before->is_string()) before_ = before->get_string();
+  if (const auto* copy = object->if_contains("copy"); copy && copy->is_string()) copy_ = copy->get_string();
   if (const auto* sent = object->if_contains("sent"); sent && sent->is_array())
     for (const boost::json::value& item : sent->get_array()) {
       const boost::json::array* one = item.if_array();
@@ -103,6 +102,7 @@ void OpencodeTurn::end(Outcome outcome) {
   translator_.close(last);
   report(std::move(last));
   over_ = true;
+  fork_.reset();
   calls_.clear();
   again_.cancel();
   stopping_timer_.cancel();
@@ -111,7 +111,7 @@ void OpencodeTurn::end(Outcome outcome) {
 }
 
 std::string OpencodeTurn::target(std::string_view path) const {
-  return fmt::format("/session/{}{}?directory={}", session_, path, encode(request_.task->launch.work_dir));
+  return fmt::format("/session/{}{}{}", session_, path, in_directory(request_.task->launch.work_dir));
 }
 
 // ---- The way to it
@@ -119,26 +119,90 @@ std::string OpencodeTurn::target(std::string_view path) const {
 void OpencodeTurn::stream_open() {
   if (over_ || detached_) return;
   opened_ = true;
-  if (session_.empty()) return stopping_ ? end({.kind = Outcome::Kind::stopped}) : make_session();
+  if (session_.empty()) {
+    if (stopping_) return end({.kind = Outcome::Kind::stopped});
+    // The stream may have been lost while the session was being made.
+    if (!fork_ && calls_.empty()) make_session();
+    return;
+  }
   read_again();
 }
 
+// R6: the whole conversation of the parent, copied by OpenCode; what errand has copied of another agent's is put in
+// later, as a transcript.
+void OpencodeTurn::fork_parent() {
+  // Of a try that was cut short.
+  if (!copy_.empty()) server_.send(server_.request("DELETE", "/session/" + url_encode(std::exchange(copy_, {}))));
+  fork_ = std::make_unique<ForkCopy>(
+      server_, request_.task, server_.options().fork_limits(),
+      [this](const std::string& copy) {
+        copy_ = copy;
+        server_.sessions().add(request_.task->id, copy);
+        report({report::Alive{}});
+      },
+      [this](Result<ForkCopy::Made> made) {
+        copy_.clear();
+        if (!made)
+          return end({.kind = Outcome::Kind::failed, .error = TaskError{"fork_failed", made.error().message, {}}});
+        const std::unique_ptr<ForkCopy> done = std::move(fork_);
+        const std::string note = fmt::format("OpenCode copied {} messages of the session {}.\n\n{}", made->messages,
+                                             request_.task->launch.parent_session_id.value, made->preamble);
+        got_session(made->session, {{.type = PartType::text, .text = note}});
+      });
+}
+
 void OpencodeTurn::make_session() {
-  const std::string where = "/session?directory=" + encode(request_.task->launch.work_dir);
+  const bool carried = !carried_.empty();
+  if (request_.task->launch.fork && !carried) return fork_parent();
+  const std::string where = "/session" + in_directory(request_.task->launch.work_dir);
   calls_.start(server_.request("POST", where, session_body(request_.task->title, request_.task->id)),
                [this](Result<Reply> reply) {
                  const std::string id = reply && reply->status == 200 ? text_field(reply->body, "id") : std::string();
-                 if (!id.empty()) return got_session(id);
+                 if (!id.empty()) return got_session(id, {});
                  const std::string why = reply ? error_text(reply->status, reply->body) : reply.error().message;
                  end({.kind = Outcome::Kind::failed, .error = TaskError{"agent_error", why, {}}});
                });
 }
 
-void OpencodeTurn::got_session(const std::string& id) {
+void OpencodeTurn::got_session(const std::string& id, std::vector<errand::Part> preamble) {
   session_ = id;
-  report({report::AgentSession{id}});
+  server_.sessions().add(request_.task->id, id);
+  std::vector<Report> reports = {report::AgentSession{id}};
+  if (!preamble.empty()) reports.emplace_back(report::SystemMessage{.id = {}, .parts = std::move(preamble)});
+  report(std::move(reports));
   if (stopping_) return end({.kind = Outcome::Kind::stopped});
+  if (request_.task->launch.fork) return read_again();  // There is something before the first prompt.
   next_prompt();
+}
+
+// The conversation of another agent, without an answer.
+void OpencodeTurn::put_transcript() {
+  sending_ = true;
+  Prompt prompt = as_prompt({}, fork::transcript(carried_));
+  prompt.no_reply = true;
+  calls_.start(server_.request("POST", target("/message"), prompt_body(prompt)), [this](Result<Reply> reply) {
+    sending_ = false;
+    if (reply && reply->status < 300) return read_again();
+    end({.kind = Outcome::Kind::failed,
+         .error = TaskError{"fork_failed",
+                            "The parent's conversation could not be put in: " +
+                                (reply ? error_text(reply->status, reply->body) : reply.error().message),
+                            {}}});
+  });
+}
+
+Prompt OpencodeTurn::as_prompt(std::string id, std::string text) const {
+  const auto agent = request_.agent->options.find("agent");
+  const std::string& model = request_.task->launch.model;
+  Prompt prompt{.message_id = std::move(id),
+                .text = std::move(text),
+                .model = model.empty() ? request_.agent->model : model,
+                .agent = agent == request_.agent->options.end() ? "" : agent->second,
+                .system = request_.agent->prompt};
+  // Where nobody says, the session goes on as it was: OpenCode would take its defaults.
+  if (prompt.model.empty()) prompt.model = last_model_;
+  if (prompt.agent.empty()) prompt.agent = last_agent_;
+  return prompt;
 }
 
 void OpencodeTurn::next_prompt() {
@@ -162,27 +226,20 @@ void OpencodeTurn::next_prompt() {
 }
 
 void OpencodeTurn::post_prompt(const Sent& sent, const std::string& text) {
-  const auto agent = request_.agent->options.find("agent");
-  const std::string& model = request_.task->launch.model;
-  const Prompt prompt{.message_id = sent.id,
-                      .text = text,
-                      .model = model.empty() ? request_.agent->model : model,
-                      .agent = agent == request_.agent->options.end() ? "" : agent->second,
-                      .system = request_.agent->prompt};
-  calls_.start(
-      server_.request("POST", target("/prompt_async"), prompt_body(prompt)), [this, id = sent.id](Result<Reply> reply) {
-        sending_ = false;
-        if (!reply) return read_again();  // Perhaps it has it.
-        if (reply->status >= 300)
-          return end(
-              {.kind = Outcome::Kind::failed,
-               .error = TaskError{
-                   reply->status == 404 ? "session_gone" : "agent_error", error_text(reply->status, reply->body), {}}});
-        unanswered_ = 0;
-        taken(id);
-        if (stopping_) return abort();
-        next_prompt();
-      });
+  calls_.start(server_.request("POST", target("/prompt_async"), prompt_body(as_prompt(sent.id, text))),
+               [this, id = sent.id](Result<Reply> reply) {
+                 sending_ = false;
+                 if (!reply) return read_again();  // Perhaps it has it.
+                 if (reply->status >= 300)
+                   return end({.kind = Outcome::Kind::failed,
+                               .error = TaskError{reply->status == 404 ? "session_gone" : "agent_error",
+                                                  error_text(reply->status, reply->body),
+                                                  {}}});
+                 unanswered_ = 0;
+                 taken(id);
+                 if (stopping_) return abort();
+                 next_prompt();
+               });
 }
 
 void OpencodeTurn::taken(const std::string& id) {
@@ -257,7 +314,7 @@ void OpencodeTurn::ask(const Event& event) {
 void OpencodeTurn::answer(const std::string& request_id, const std::string& decision, const std::string& message) {
   const auto found = asks_.find(request_id);
   if (over_ || found == asks_.end()) return;
-  const std::string where = "?directory=" + encode(request_.task->launch.work_dir);
+  const std::string where = in_directory(request_.task->launch.work_dir);
   std::string body;
   JsonOut out(body);
   if (found->second == Event::Type::permission) {
@@ -265,10 +322,10 @@ void OpencodeTurn::answer(const std::string& request_id, const std::string& deci
     // Without a word the turn would end here.
     if (decision == "deny") out.field("message", message.empty() ? std::string("Denied. Go on without it.") : message);
     out.end();
-    server_.send(server_.request("POST", "/permission/" + encode(request_id) + "/reply" + where, body));
+    server_.send(server_.request("POST", "/permission/" + url_encode(request_id) + "/reply" + where, body));
   } else {
     out.object().key("answers").array().array().value(message).end().end().end();
-    server_.send(server_.request("POST", "/question/" + encode(request_id) + "/reply" + where, body));
+    server_.send(server_.request("POST", "/question/" + url_encode(request_id) + "/reply" + where, body));
   }
 }
 
@@ -278,8 +335,8 @@ void OpencodeTurn::read_again() {
   read_more_ = true;
   if (std::exchange(reading_, true)) return;
   read_more_ = false;
-  const std::string directory = "directory=" + encode(request_.task->launch.work_dir);
-  calls_.start(server_.request("GET", "/session/status?" + directory), [this](Result<Reply> status) {
+  const std::string where = "/session/status" + in_directory(request_.task->launch.work_dir);
+  calls_.start(server_.request("GET", where), [this](Result<Reply> status) {
     if (!status || status->status != 200) {
       reading_ = false;
       return again_.set(look_again_ms, [this] { read_again(); });
@@ -301,6 +358,12 @@ void OpencodeTurn::read_again() {
 }
 
 void OpencodeTurn::read(const std::vector<MessageSeen>& messages, bool busy) {
+  for (const MessageSeen& message : messages) {
+    if (message.info.role != "user") continue;
+    if (!message.info.agent.empty()) last_agent_ = message.info.agent;
+    if (!message.info.provider.empty()) last_model_ = message.info.provider + "/" + message.info.model;
+  }
+  if (messages.empty() && !carried_.empty() && !stopping_ && !sending_) return put_transcript();
   // A further turn begins behind what is there.
   if (sent_.empty() && !messages.empty()) {
     before_ = messages.back().info.id;
@@ -340,6 +403,10 @@ void OpencodeTurn::read(const std::vector<MessageSeen>& messages, bool busy) {
 
 void OpencodeTurn::stop() {
   if (over_ || detached_ || std::exchange(stopping_, true)) return;
+  if (fork_) {
+    fork_->abandon();
+    return end({.kind = Outcome::Kind::stopped});
+  }
   if (!opened_ && !request_.reattach) return end({.kind = Outcome::Kind::stopped});
   if (!session_.empty() && !sending_) abort();
 }
@@ -353,7 +420,7 @@ void OpencodeTurn::abort() {
   for (const auto& [id, type] : asks_)
     if (type == Event::Type::permission)
       server_.send(server_.request(
-          "POST", "/permission/" + encode(id) + "/reply?directory=" + encode(request_.task->launch.work_dir),
+          "POST", "/permission/" + url_encode(id) + "/reply" + in_directory(request_.task->launch.work_dir),
           R"({"reply":"reject"})"));
   calls_.start(server_.request("POST", target("/abort")), [this](const Result<Reply>&) { read_again(); });
   stopping_timer_.set(abort_again_ms, [this] { abort(); });
@@ -363,8 +430,8 @@ void OpencodeTurn::gone(const std::string& why) {
   if (over_ || detached_) return;
   if (stopping_) return end({.kind = Outcome::Kind::stopped});
   const bool began = std::ranges::any_of(sent_, &Sent::taken);
-  end({.kind = began ? Outcome::Kind::lost : Outcome::Kind::failed,
-       .error = TaskError{began ? "interrupted" : "spawn_failed", why, {}}});
+  const char* const code = began ? "interrupted" : fork_ ? "fork_failed" : "spawn_failed";
+  end({.kind = began ? Outcome::Kind::lost : Outcome::Kind::failed, .error = TaskError{code, why, {}}});
 }
 
 void OpencodeTurn::probe() {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "driver/opencode/fork_copy.h"
 #include "driver/opencode/server.h"
 #include "driver/opencode/translate.h"
 
@@ -37,7 +39,10 @@ class OpencodeTurn final : public Turn, private SessionListener {
   void gone(const std::string& why) override;
 
   void make_session();
-  void got_session(const std::string& id);
+  void fork_parent();
+  void got_session(const std::string& id, std::vector<errand::Part> preamble);
+  void put_transcript();
+  Prompt as_prompt(std::string id, std::string text) const;
   void next_prompt();
   void post_prompt(const Sent& sent, const std::string& text);
   void taken(const std::string& id);
@@ -60,6 +65,10 @@ class OpencodeTurn final : public Turn, private SessionListener {
   Calls calls_;
   Timer again_, stopping_timer_;
   Translator translator_;
+  std::unique_ptr<ForkCopy> fork_;       // While the session is being made as a fork,
+  std::string copy_;                     // in this one.
+  std::vector<Message> carried_;         // Copied by the engine: to be put into a new session.
+  std::string last_agent_, last_model_;  // Of the session's last prompt.
   std::string session_;
   std::string before_;  // The last message before this turn; empty until it is known.
   std::set<std::string> children_;

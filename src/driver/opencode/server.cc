@@ -63,6 +63,7 @@ class Server::Stream final : public http::Handler {
 Server::Server(Options options, Parts parts)
     : options_(std::move(options)),
       parts_(parts),
+      sessions_(options_.data_dir + "/opencode/tasks"),
       calls_(parts.http),
       patience_(parts.timers),
       again_(parts.timers),

@@ -12,6 +12,7 @@
 #include "base/sse.h"
 #include "driver/opencode/calls.h"
 #include "driver/opencode/opencode_driver.h"
+#include "driver/opencode/sessions.h"
 #include "driver/opencode/wire.h"
 
 namespace errand::opencode {
@@ -48,6 +49,8 @@ class Server final : public process::RunListener {
   void take_up();
 
   const Parts& parts() const { return parts_; }
+  const Options& options() const { return options_; }
+  const Sessions& sessions() const { return sessions_; }
 
  private:
   enum class State : uint8_t { none, starting, up };
@@ -74,6 +77,7 @@ class Server final : public process::RunListener {
 
   Options options_;
   Parts parts_;
+  Sessions sessions_;
   State state_ = State::none;
   bool fresh_ = false;  // Started here, not found.
   int number_ = 0;      // Of the run.

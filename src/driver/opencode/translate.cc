@@ -115,7 +115,7 @@ void Translator::take(const Event& event, std::vector<Report>& out) {
 void Translator::take(const std::vector<MessageSeen>& messages, std::vector<Report>& out) {
   for (const MessageSeen& message : messages) {
     Info info = message.info;
-    const bool completed = std::exchange(info.completed, false);
+    const bool completed = static_cast<bool>(std::exchange(info.completed, {}));
     take_info(info, out);
     for (const Part& part : message.parts) take_part(part, false, out);
     if (completed) take_info(message.info, out);

@@ -12,6 +12,8 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr int64_t time_max = 253'402'300'799'999;  // The end of the year 9999.
+
 const json::value& at(const json::value& value, std::string_view name) {
   static const json::value none;
   const json::object* object = value.if_object();
@@ -51,7 +53,8 @@ Info read_info(const json::value& value) {
   info.id = text(at(value, "id"));
   info.session_id = text(at(value, "sessionID"));
   info.role = text(at(value, "role"));
-  info.completed = integer(at(at(value, "time"), "completed")) > 0;
+  info.created = Time{std::clamp<int64_t>(integer(at(at(value, "time"), "created")), 0, time_max)};
+  info.completed = Time{std::clamp<int64_t>(integer(at(at(value, "time"), "completed")), 0, time_max)};
   const json::value& error = at(value, "error");
   info.error_name = text(at(error, "name"));
   info.error_text = text(at(at(error, "data"), "message"));
@@ -78,6 +81,11 @@ Part read_part(const json::value& value) {
   part.message_id = text(at(value, "messageID"));
   part.type = text(at(value, "type"));
   part.text = text(at(value, "text"));
+  if (part.type == "file") {
+    part.name = text(at(value, "filename"));
+    part.media_type = text(at(value, "mime"));
+    part.url = text(at(value, "url"));
+  }
   if (part.type != "tool") return part;
   part.call_id = text(at(value, "callID"));
   part.tool = text(at(value, "tool"));
@@ -226,6 +234,18 @@ std::string error_text(int status, std::string_view body) {
   const std::string said = value ? text(at(at(*value, "data"), "message")) : std::string();
   return said.empty() ? fmt::format("OpenCode answered {}.", status) : fmt::format("OpenCode: {} ({})", said, status);
 }
+
+std::string url_encode(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+                       c == '_' || c == '.' || c == '~' || c == '/';
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+std::string in_directory(std::string_view directory) { return "?directory=" + url_encode(directory); }
 
 std::string prompt_body(const Prompt& prompt) {
   std::string body;

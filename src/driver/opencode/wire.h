@@ -25,13 +25,14 @@ struct Part {
   std::string output;                 // tool: what came of it, or the error.
   std::string title;                  // tool: one line for people; empty until it has ended.
   int64_t ms = 0;                     // tool: how long it took.
+  std::string name, media_type, url;  // file.
   std::string json;                   // All of it as it came, where it was read from a list of messages.
 };
 
 struct Info {
   std::string id, session_id;
   std::string role;
-  bool completed = false;
+  Time created, completed;             // Wall time; an answer that is not complete has no second.
   std::string error_name, error_text;  // Where the answer failed.
   int error_status = 0;                // The provider's HTTP status, where known.
   int64_t input_tokens = 0, output_tokens = 0;
@@ -88,6 +89,11 @@ bool is_busy(std::string_view json, std::string_view session);
 // What an error reply says, as a sentence.
 std::string error_text(int status, std::string_view body);
 
+// For a place in a URL.
+std::string url_encode(std::string_view text);
+// "?directory=...": the project that a request is about.
+std::string in_directory(std::string_view directory);
+
 struct Prompt {
   std::string message_id;
   std::string text;
@@ -97,6 +103,7 @@ struct Prompt {
   bool no_reply = false;
 };
 std::string prompt_body(const Prompt& prompt);
+// For a new session, and for one that was copied.
 std::string session_body(std::string_view title, const TaskId& task);
 
 // A message's id in OpenCode's form. They are ordered by time, so one is made when it is needed, never before.

@@ -166,13 +166,23 @@ export function opencode_env(folder, more = {}) {
   });
 }
 
-// An errand server, a scripted model and an OpenCode with the plugin. `started: false`: no server runs yet.
-export async function opencode_world(t, { started = true, args = [], install = [], env = {} } = {}) {
+// PATH with `opencode` on it, below the folder.
+export function opencode_on_path(folder) {
+  const bin = path.join(folder, 'bin');
+  fs.mkdirSync(bin, { recursive: true });
+  fs.symlinkSync(opencode_binary, path.join(bin, 'opencode'));
+  return { PATH: `${bin}:${process.env.PATH}` };
+}
+
+// An errand server, a scripted model and an OpenCode with the plugin. `started: false`: no server runs yet. `agent: true`:
+// the server has OpenCode on its PATH, and the built-in agent has the model too.
+export async function opencode_world(t, { started = true, args = [], install = [], env = {}, agent = false, settings = {} } = {}) {
   assert.ok(opencode_binary, 'OpenCode is installed by scripts/test (tests/e2e/package.json); ERRAND_E2E_TOOLS says where');
   const model = await start_model();
   t.after(() => model.close());
   const folder = temporary_folder(t, 'oc');
-  const own = opencode_env(folder, { ERRAND_DATA_DIR: path.join(folder, 'data'), ERRAND_LISTEN: '127.0.0.1:0' });
+  const own = opencode_env(folder, { ERRAND_DATA_DIR: path.join(folder, 'data'), ERRAND_LISTEN: '127.0.0.1:0', ...settings });
+  if (agent) Object.assign(own, opencode_on_path(folder), model.env('anthropic'), { OPENCODE_CONFIG_CONTENT: JSON.stringify(opencode_config(model)) });
   const server = new Server(t, { folder, args, env: own });
   if (started) await server.start();
   const installed = await errand(server, ['opencode', 'install', ...install]);

@@ -1,0 +1,114 @@
+#include "driver/opencode/visits.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "driver/opencode/fork_plan.h"
+
+namespace errand::opencode {
+
+namespace {
+
+constexpr int64_t session_bytes_max = 256 << 20;
+
+}  // namespace
+
+class Readers::One final : public SessionListener {
+ public:
+  One(Readers& all, SessionId session, Conversations::Read done)
+      : all_(all), session_(std::move(session)), done_(std::move(done)), calls_(all.server_.parts().http) {
+    all_.server_.join(*this);
+  }
+  ~One() override { all_.server_.leave(*this); }
+
+  void event(const Event&) override {}
+  void stream_lost() override {}
+  void stream_open() override {
+    if (!calls_.empty()) return;
+    http::Request request = all_.server_.request("GET", fmt::format("/session/{}/message", url_encode(session_.value)));
+    request.body_max = session_bytes_max;
+    calls_.start(std::move(request), [this](Result<Reply> reply) {
+      if (!reply) return finish(std::unexpected(reply.error()));
+      if (reply->status == 404)
+        return finish(
+            fail(Code::not_found, fmt::format("OpenCode has no session {}.", session_.value), "unknown_session"));
+      if (reply->status != 200) return finish(fail(Code::unavailable, error_text(reply->status, reply->body)));
+      const Result<std::vector<MessageSeen>> seen = parse_messages(reply->body);
+      if (!seen) return finish(std::unexpected(seen.error()));
+      std::vector<Message> messages;
+      for (const MessageSeen& message : *seen) messages.push_back(as_message(message));
+      finish(std::move(messages));
+    });
+  }
+  void gone(const std::string& why) override { finish(fail(Code::unavailable, why)); }
+
+ private:
+  void finish(Result<std::vector<Message>> read) {
+    const auto self = std::ranges::find_if(all_.readers_, [&](const auto& one) { return one.get() == this; });
+    const std::unique_ptr<One> kept = std::move(*self);
+    all_.readers_.erase(self);
+    done_(std::move(read));
+  }
+
+  Readers& all_;
+  SessionId session_;
+  Conversations::Read done_;
+  Calls calls_;
+};
+
+Readers::Readers(Server& server) : server_(server) {}
+
+Readers::~Readers() = default;
+
+void Readers::read(const SessionId& session, Conversations::Read done) {
+  readers_.push_back(std::make_unique<One>(*this, session, std::move(done)));
+}
+
+Cleaner::Cleaner(Server& server, const Sessions& sessions)
+    : server_(server), sessions_(sessions), calls_(server.parts().http) {}
+
+Cleaner::~Cleaner() { server_.leave(*this); }
+
+void Cleaner::wake() {
+  if (visiting_ || sessions_.given_up().empty()) return;
+  visiting_ = true;
+  server_.join(*this);
+}
+
+void Cleaner::stream_open() {
+  if (!std::exchange(at_work_, true)) next();
+}
+
+void Cleaner::gone(const std::string& /*why*/) { rest(); }
+
+void Cleaner::rest() {
+  visiting_ = at_work_ = false;
+  left_.clear();
+  calls_.clear();
+  server_.leave(*this);
+}
+
+void Cleaner::next() {
+  if (left_.empty()) {
+    if (task_) sessions_.remove(std::exchange(task_, {}));
+    const std::vector<TaskId> given_up = sessions_.given_up();
+    if (given_up.empty()) return rest();
+    task_ = given_up.front();
+    left_ = sessions_.of(task_);
+    if (left_.empty()) return next();
+  }
+  calls_.start(server_.request("DELETE", "/session/" + url_encode(left_.back())), [this](Result<Reply> reply) {
+    if (!reply || (reply->status != 200 && reply->status != 404)) {
+      log_warning("opencode", fmt::format("the session {} could not be deleted: {}", left_.back(),
+                                          reply ? error_text(reply->status, reply->body) : reply.error().message));
+      task_ = {};
+      return rest();
+    }
+    left_.pop_back();
+    next();
+  });
+}
+
+}  // namespace errand::opencode

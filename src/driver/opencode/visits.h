@@ -1,0 +1,57 @@
+// What is done in OpenCode beside turns: a conversation is read, and sessions whose task is gone are deleted. OpenCode
+// is started for it where it does not run.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/conversations.h"
+#include "driver/opencode/server.h"
+#include "driver/opencode/sessions.h"
+
+namespace errand::opencode {
+
+// Reads conversations, each on a visit of its own.
+class Readers {
+ public:
+  explicit Readers(Server& server);
+  ~Readers();
+  Readers(const Readers&) = delete;
+  Readers& operator=(const Readers&) = delete;
+  void read(const SessionId& session, Conversations::Read done);
+
+ private:
+  class One;
+  Server& server_;
+  std::vector<std::unique_ptr<One>> readers_;
+};
+
+// Deletes what was given up, one session after the other. What cannot be deleted is tried again the next time.
+class Cleaner final : private SessionListener {
+ public:
+  Cleaner(Server& server, const Sessions& sessions);
+  ~Cleaner() override;
+  Cleaner(const Cleaner&) = delete;
+  Cleaner& operator=(const Cleaner&) = delete;
+  // There is something that was given up, perhaps.
+  void wake();
+
+ private:
+  void event(const Event&) override {}
+  void stream_lost() override {}
+  void stream_open() override;
+  void gone(const std::string& why) override;
+  void next();
+  void rest();
+
+  Server& server_;
+  const Sessions& sessions_;
+  bool visiting_ = false, at_work_ = false;
+  TaskId task_;
+  std::vector<std::string> left_;  // Of the task's sessions.
+  Calls calls_;
+};
+
+}  // namespace errand::opencode
