@@ -55,6 +55,7 @@ namespace {
 
 constexpr int reader_threads = 2;
 constexpr int background_threads = 2;  // For copying and removing files, which nobody's request waits behind.
+constexpr int call_threads = 2;        // For what agents' calls need: short work, which is not to wait behind a search.
 
 std::map<std::string, std::string> environment_map() {
   std::map<std::string, std::string> out;
@@ -255,6 +256,7 @@ Result<std::vector<Agent>> all_agents(const std::map<std::string, Driver*>& driv
 
 std::vector<builtin::ModelSetup> model_setups(const cli::Settings& settings) {
   std::vector<builtin::ModelSetup> setups;
+  setups.reserve(settings.models.size());
   for (const auto& [name, model] : settings.models)
     setups.push_back({.name = name,
                       .api = model.api,
@@ -436,6 +438,7 @@ class Application {
     }
     readers_.stop();
     background_.stop();
+    calls_.stop();
     return exit_code_;
   }
 
@@ -469,7 +472,7 @@ class Application {
                                                                  .clock = clock_,
                                                                  .random = random_,
                                                                  .loop = *loop_,
-                                                                 .background = background_});
+                                                                 .background = calls_});
     return model;
   }
 
@@ -552,6 +555,7 @@ class Application {
   net::Heartbeats heartbeats_{*loop_};
   ThreadPool readers_{reader_threads};
   ThreadPool background_{background_threads};
+  ThreadPool calls_{call_threads};
   TimerQueue timers_{clock_};
   std::unique_ptr<Store> store_;
   std::unique_ptr<net::Auth> auth_;

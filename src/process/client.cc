@@ -44,7 +44,10 @@ class Client : public std::enable_shared_from_this<Client> {
   void subscribe(FrameOut frame, const std::string& run, RunListener* listener, SupervisorClient::Done done);
   void forget(RunListener* listener);
   void list(std::move_only_function<void(Result<std::vector<RunStatus>>)> done);
-  const Abilities& abilities() const { return abilities_; }
+  Abilities abilities() const {
+    const std::lock_guard lock(mutex_);
+    return abilities_;
+  }
 
  private:
   struct Request {
@@ -54,6 +57,10 @@ class Client : public std::enable_shared_from_this<Client> {
     bool again = false;      // Made by replay(), so the next replay makes its own.
   };
 
+  void set_abilities(Abilities abilities) {
+    const std::lock_guard lock(mutex_);
+    abilities_ = std::move(abilities);
+  }
   void add_request(FrameOut frame, Request request);
   void replay();
   void attach_again(const std::string& run);
@@ -63,7 +70,8 @@ class Client : public std::enable_shared_from_this<Client> {
 
   Executor& executor_;
   std::string data_dir_;
-  Abilities abilities_;
+  mutable std::mutex mutex_;
+  Abilities abilities_;  // Guarded by mutex_.
   std::map<int64_t, Request> requests_;
   std::map<std::string, RunListener*> listeners_;
   int64_t next_id_ = 1;
@@ -80,10 +88,10 @@ void Client::open(const ClientOptions& options, SupervisorFinder finder, FoundSu
     });
   };
   Connection::Events events;
-  abilities_ = found.abilities;
+  set_abilities(found.abilities);
   events.connected = [on_executor](Abilities abilities) {
     on_executor([abilities = std::move(abilities)](Client& self) mutable {
-      self.abilities_ = std::move(abilities);
+      self.set_abilities(std::move(abilities));
       self.replay();
     });
   };

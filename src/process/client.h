@@ -137,6 +137,7 @@ class SupervisorClient {
   // The run's folder goes (an ended run's at once; a live one is stopped first).
   virtual void release(const std::string& run) = 0;
   virtual void list(std::move_only_function<void(Result<std::vector<RunStatus>>)> done) = 0;
+  // Any thread.
   virtual Abilities abilities() const { return {}; }
 };
 

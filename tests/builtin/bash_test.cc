@@ -43,14 +43,19 @@ struct Bash : testing::Test {
   };
   std::unique_ptr<Call> start(const std::string& input, const ToolContext& with) {
     auto call = std::make_unique<Call>();
-    call->run = tool->run(with, input, [call = call.get()](ToolOutcome told) { call->outcome = std::move(told); });
+    Result<Tool::Prepared> prepared = tool->prepare(with, input);
+    if (!prepared) {
+      call->outcome = {.output = prepared.error().message, .is_error = true};
+      return call;
+    }
+    call->run = prepared->run(with, [call = call.get()](ToolOutcome told) { call->outcome = std::move(told); });
     EXPECT_FALSE(call->outcome);
     return call;
   }
   ToolOutcome run(const std::string& input) {
     const auto call = start(input, context(fmt::format("run_{}", ++calls_)));
     if (!wait(*call)) return {.output = "no answer", .is_error = true};
-    call->run->stored();
+    if (call->run) call->run->stored();
     return *call->outcome;
   }
   bool wait(const Call& call) {
@@ -69,7 +74,7 @@ struct Bash : testing::Test {
   bool nothing_left() {
     return bench.executor.until([&] { return bench.list().empty(); });
   }
-  Tool::Need need(const std::string& text) { return tool->need(context(), command(text)).value_or(Tool::Need{}); }
+  Tool::Need need(const std::string& text) { return tool->prepare(context(), command(text))->need; }
 
   process::Bench bench;
   process::TempFolder work;
@@ -145,12 +150,12 @@ TEST_F(Bash, OfManyLongOutputsTheNewestStay) {
 
 // R9.2.
 TEST_F(Bash, WhatWouldAskAPersonIsRefused) {
-  const Result<Tool::Need> needed = tool->need(context(), command("git commit"));
+  const Result<Tool::Prepared> needed = tool->prepare(context(), command("git commit"));
   ASSERT_FALSE(needed);
   EXPECT_TRUE(needed.error().message.contains("git commit -m")) << needed.error().message;
   EXPECT_TRUE(run(command("vim x")).is_error);
   task.launch.allow_interactive = true;
-  EXPECT_TRUE(tool->need(context(), command("git commit")));
+  EXPECT_TRUE(tool->prepare(context(), command("git commit")));
 }
 
 TEST_F(Bash, EverySimpleCommandIsALineForTheRules) {
@@ -190,6 +195,19 @@ TEST_F(Bash, DestroyedNothingOfItIsLeft) {
   EXPECT_TRUE(bench.executor.until([&] { return process::processes_with(marker).empty(); }));
   EXPECT_TRUE(nothing_left());
   EXPECT_FALSE(call->outcome);
+}
+
+TEST_F(Bash, EndedBeforeItHasBegunNothingIsStarted) {
+  const std::string input = command("echo begun > log");
+  auto call = start(input, context());
+  EXPECT_FALSE(call->run->stop());  // There is nothing to wait for.
+  call->run.reset();
+  const auto detached = start(input, context("call_2"));
+  detached->run->detach();
+  EXPECT_EQ(run(command("echo later")).output, "later\n");
+  EXPECT_FALSE(call->outcome);
+  EXPECT_FALSE(detached->outcome);
+  EXPECT_FALSE(fs::exists(work.path() + "/log"));
 }
 
 // R2.2: the server is gone and comes back; the command went on, and is never begun twice.

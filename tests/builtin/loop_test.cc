@@ -6,59 +6,18 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "driver/builtin/builtin_driver.h"
 #include "driver/builtin/conversation.h"
-#include "driver/builtin/scripted_test.h"
-#include "tests/contract/driver_host.h"
+#include "tests/contract/builtin_world.h"
 
 namespace errand::builtin::test {
 namespace {
 
-using errand::test::DriverWorld;
 using errand::test::Host;
 using Kind = Outcome::Kind;
 using FailureKind = model::Failure::Kind;
 
-class World final : public DriverWorld {
+class World final : public errand::test::BuiltinWorld {
  public:
-  World() { restart(); }
-
-  Driver& driver() override { return *driver_; }
-  void restart() override {
-    driver_.reset();
-    tools = std::make_unique<ScriptedTools>(timers, clock, ground);
-    for (const auto& [name, deed] : deeds) tools->add(name, deed);
-    driver_ = make_builtin_driver(*ModelDirectory::make({setup}, {}), {.models = models,
-                                                                       .tools = *tools,
-                                                                       .timers = timers,
-                                                                       .clock = clock,
-                                                                       .random = random_,
-                                                                       .loop = executor_,
-                                                                       .background = executor_});
-  }
-  bool run_until(const std::function<bool()>& done) override {
-    for (int i = 0; i < 100'000; ++i) {
-      if (done()) return true;
-      const Time due = timers.next_due();
-      if (!due) return done();
-      clock.advance(std::max<Millis>(due - clock.steady(), 0));
-      timers.run_due();
-    }
-    return false;
-  }
-  void settle() override {
-    run_until([] { return false; });
-  }
-  int left_behind() override { return models.live() + tools->live() + ground.alive(clock.steady()); }
-  Launch speaks() override { return launch("go"); }
-  Launch goes_on() override { return launch("go"); }
-  Launch fails() override { return launch("go"); }
-  static Launch launch(std::string prompt) {
-    Launch out;
-    out.agent_id = "builtin";
-    out.prompt = std::move(prompt);
-    return out;
-  }
   // The n-th answer of the conversation; the last one stays.
   void replies(std::vector<Reply> list) {
     models.script = [list = std::move(list)](const model::Request& request) {
@@ -71,19 +30,6 @@ class World final : public DriverWorld {
       return list[std::min(next++, list.size() - 1)];
     };
   }
-
-  ModelSetup setup{.base_url = "http://127.0.0.1:1", .model = "m", .options = {{"context_tokens", "100000"}}};
-  std::map<std::string, Deed> deeds;
-  ManualClock clock;
-  TimerQueue timers{clock};
-  Ground ground;
-  ScriptedModels models{timers};
-  std::unique_ptr<ScriptedTools> tools;
-
- private:
-  SeededRandom random_{7};
-  InlineExecutor executor_{timers};
-  std::unique_ptr<Driver> driver_;
 };
 
 class Loop : public testing::Test {
@@ -137,6 +83,61 @@ TEST_F(Loop, CallsThatOnlyReadRunSideBySide) {
   run();
   EXPECT_LT(world.clock.steady() - begin, 2'000);
   EXPECT_EQ(world.ground.diary.size(), 3u);
+}
+
+// The arguments of a call may be megabytes, and what it needs is found in the file system.
+TEST_F(Loop, CallsAreReadInTheBackgroundAndOnce) {
+  deeds({{"read", {.read_only = true}},
+         {"write", {.asks = true}},
+         {"bash", {.wrong = "`command` must be given."}},
+         {"output", {.read_only = true, .children = true}}});
+  world.replies({calls({call("c1", "read"), call("c2", "read")}),
+                 calls({call("c3", "write"), call("c4", "bash"), call("c5", "output")}),
+                 {.blocks = {say("ok")}}});
+  run();
+  EXPECT_EQ(world.tools->misread, std::vector<std::string>());
+  EXPECT_EQ(world.tools->read_in_background, 5 + 5);  // Each once for its summary and once to be run.
+}
+
+TEST_F(Loop, ATurnThatIsStoppedWhileACallIsReadRunsNothing) {
+  deeds({{"write", {}}});
+  world.replies({calls({call("c1", "write")}), {.blocks = {say("ok")}}});
+  // At each moment that the background is at work.
+  for (int posts = 1; posts <= 3; ++posts) {
+    SCOPED_TRACE(posts);
+    world.ground.diary.clear();
+    Host fresh{world, World::launch("go")};
+    int before = world.background.posted();
+    ASSERT_TRUE(fresh.open());
+    ASSERT_TRUE(fresh.run_until([&] { return world.background.posted() == before + posts; }));
+    fresh.turn().stop();
+    ASSERT_TRUE(fresh.run_until_ended());
+    EXPECT_EQ(fresh.outcome()->kind, Kind::stopped);
+    fresh.settle();
+    EXPECT_EQ(fresh.broken(), "");
+    EXPECT_EQ(world.ground.diary, std::vector<std::string>());
+  }
+}
+
+TEST_F(Loop, ATurnThatIsGoneWhileACallIsReadIsNotCalled) {
+  deeds({{"write", {}}});
+  world.replies({calls({call("c1", "write")}), {.blocks = {say("ok")}}});
+  for (const bool detached : {false, true}) {
+    for (int posts = 1; posts <= 3; ++posts) {
+      SCOPED_TRACE(fmt::format("{} {}", detached ? "detached" : "destroyed", posts));
+      Host fresh{world, World::launch("go")};
+      int before = world.background.posted();
+      ASSERT_TRUE(fresh.open());
+      ASSERT_TRUE(fresh.run_until([&] { return world.background.posted() == before + posts; }));
+      if (detached) fresh.detach();
+      fresh.close();
+      const int reports = fresh.reports();
+      fresh.settle();
+      EXPECT_EQ(fresh.reports(), reports);
+      EXPECT_EQ(fresh.ended(), 0);
+      EXPECT_EQ(world.ground.diary, std::vector<std::string>());
+    }
+  }
 }
 
 TEST_F(Loop, CallsWithEffectsRunInTheirOrder) {

@@ -88,7 +88,7 @@ struct ToolSetTest : testing::Test {
   }
   std::string names() const {
     std::string out;
-    for (const Tool* tool : turn->list()) out += (out.empty() ? "" : " ") + tool->spec().name;
+    for (const auto& tool : turn->list()) out += (out.empty() ? "" : " ") + tool->spec().name;
     return out;
   }
   ToolContext context() const {
@@ -100,10 +100,12 @@ struct ToolSetTest : testing::Test {
     return out;
   }
   ToolOutcome call(const std::string& name, const std::string& input) {
-    Tool* const tool = turn->find(name);
+    const auto tool = turn->find(name);
     if (!tool) return {.output = "no such tool", .is_error = true};
+    Result<Tool::Prepared> prepared = tool->prepare(context(), input);
+    if (!prepared) return {.output = prepared.error().message, .is_error = true};
     std::optional<ToolOutcome> outcome;
-    const auto run = tool->run(context(), input, [&](ToolOutcome told) { outcome = std::move(told); });
+    const auto run = prepared->run(context(), [&](ToolOutcome told) { outcome = std::move(told); });
     if (!until([&] { return outcome.has_value(); })) return {.output = "no answer", .is_error = true};
     return *outcome;
   }
@@ -153,40 +155,44 @@ TEST_F(ToolSetTest, SkillsAreThereWhereTheyAreEnabledAndTheirFoldersCanBeRead) {
   open();
   EXPECT_EQ(turn->find("skill"), nullptr);
   EXPECT_EQ(turn->skills_text(), "");
-  EXPECT_TRUE(turn->find("read")->need(context(), input)->ask);
+  EXPECT_TRUE(turn->find("read")->prepare(context(), input)->need.ask);
   task.launch.enable_skills = true;
   agent.tools = {"read"};
   EXPECT_EQ(open(), "");
   EXPECT_EQ(names(), "read skill");
   EXPECT_TRUE(turn->skills_text().contains("- pdf: Reads PDFs.\n"));
   EXPECT_TRUE(call("skill", R"({"name":"pdf"})").output.contains("See forms.md."));
-  EXPECT_FALSE(turn->find("read")->need(context(), input)->ask);
+  EXPECT_FALSE(turn->find("read")->prepare(context(), input)->need.ask);
   EXPECT_EQ(call("read", input).output, "     1\tthe forms\n");
 }
 
 TEST_F(ToolSetTest, ACommandInTheBackgroundIsAskedForByTheRulesForBash) {
   open();
-  const Tool* execute = turn->find("background_execute");
+  const auto execute = turn->find("background_execute");
   const Tool::Need need =
-      *execute->need(context(), R"({"command":"make; rm -rf x","env":{"PATH":"/evil"},"pass_env":["API_TOKEN"]})");
+      execute->prepare(context(), R"({"command":"make; rm -rf x","env":{"PATH":"/evil"},"pass_env":["API_TOKEN"]})")
+          ->need;
   EXPECT_TRUE(need.ask);
   EXPECT_EQ(need.tool, "bash");
   EXPECT_EQ(need.subject, "make\nrm -rf x\nenv PATH\npass_env API_TOKEN");
-  EXPECT_EQ(execute->need(context(), R"({"command":["rm","-rf","a b; c"]})")->subject, "rm -rf a b; c");
-  EXPECT_FALSE(turn->find("background_task")->need(context(), "{}")->ask);
-  EXPECT_TRUE(turn->find("background_output")->waits_for_children(R"({"task_id":"x","block":true})"));
-  EXPECT_FALSE(turn->find("background_output")->waits_for_children(R"({"task_id":"x"})"));
-  EXPECT_FALSE(execute->waits_for_children(R"({"block":true})"));
+  EXPECT_EQ(execute->prepare(context(), R"({"command":["rm","-rf","a b; c"]})")->need.subject, "rm -rf a b; c");
+  EXPECT_FALSE(turn->find("background_task")->prepare(context(), "{}")->need.ask);
+  const auto output = turn->find("background_output");
+  EXPECT_EQ(output->prepare(context(), R"({"task_id":"x","block":true})")->children, "x");
+  EXPECT_FALSE(output->prepare(context(), R"({"task_id":"x"})")->children);
+  EXPECT_FALSE(execute->prepare(context(), R"({"command":"make","block":true})")->children);
   task.launch.sandbox = Sandbox::workspace;
-  EXPECT_FALSE(execute->need(context(), R"({"command":"make"})"));
-  EXPECT_TRUE(execute->need(context(), R"({"command":"make","sandbox":"strict"})"));
+  EXPECT_FALSE(execute->prepare(context(), R"({"command":"make"})"));
+  EXPECT_TRUE(execute->prepare(context(), R"({"command":"make","sandbox":"strict"})"));
 }
 
 TEST_F(ToolSetTest, ACallOfErrandsToolsIsTheTasksOwn) {
   open();
   std::optional<ToolOutcome> outcome;
   const auto run =
-      turn->find("background_task")->run(context(), R"({"a":1})", [&](ToolOutcome told) { outcome = std::move(told); });
+      turn->find("background_task")->prepare(context(), R"({"a":1})")->run(context(), [&](ToolOutcome told) {
+        outcome = std::move(told);
+      });
   EXPECT_EQ(agent_tools.called, R"(background_task{"a":1}task_01msg_01)");
   agent_tools.answer({"done", true});
   EXPECT_EQ(outcome->output, "done");
@@ -209,7 +215,7 @@ TEST_F(ToolSetTest, AnMcpServerGivesItsTools) {
   EXPECT_EQ(call("mcp__test__env", R"({"name":"OTHER"})").output, "(not set)");
   EXPECT_EQ(call("mcp__test__env", R"({"name":"MINE"})").output, "m");
   EXPECT_LE(call("mcp__test__big", R"({"bytes":3000000})").output.size(), tool_output_max);
-  EXPECT_TRUE(turn->find("mcp__test__echo")->need(context(), "{}")->ask);
+  EXPECT_TRUE(turn->find("mcp__test__echo")->prepare(context(), "{}")->need.ask);
   EXPECT_EQ(runs_of("mcp").size(), 1u);
   EXPECT_TRUE(close());
   EXPECT_EQ(runs_of("mcp").size(), 0u);

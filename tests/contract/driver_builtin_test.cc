@@ -2,15 +2,13 @@
 // timer.
 #include <memory>
 
-#include "driver/builtin/builtin_driver.h"
-#include "driver/builtin/scripted_test.h"
+#include "tests/contract/builtin_world.h"
 #include "tests/contract/driver_contract.h"
 
 namespace errand::test {
 namespace {
 
 using namespace builtin::test;
-using builtin::ModelDirectory;
 
 // The answer is chosen by what the conversation holds, as a real model's is: asked again, it says the same.
 Reply contract_reply(const model::Request& request) {
@@ -34,67 +32,20 @@ Reply contract_reply(const model::Request& request) {
   }
 }
 
-class BuiltinWorld final : public DriverWorld {
+class ContractWorld final : public BuiltinWorld {
  public:
-  BuiltinWorld() { restart(); }
-
-  Driver& driver() override { return *driver_; }
-  void restart() override {
-    driver_.reset();
-    tools_ = std::make_unique<ScriptedTools>(timers_, clock_, ground_);
-    tools_->add("read", {.read_only = true, .output = "ä"});
-    tools_->add("bash", {.survives = true, .output = "ran", .ms = 500});
-    tools_->add("write", {.survives = true, .asks = true, .output = "written"});
-    tools_->add("children", {.read_only = true, .children = true, .output = "They are done."});
-    models_.script = contract_reply;
-    driver_ = builtin::make_builtin_driver(
-        *ModelDirectory::make({{.base_url = "http://127.0.0.1:1", .model = "m"}}, {}), {.models = models_,
-                                                                                        .tools = *tools_,
-                                                                                        .timers = timers_,
-                                                                                        .clock = clock_,
-                                                                                        .random = random_,
-                                                                                        .loop = executor_,
-                                                                                        .background = executor_});
+  ContractWorld() {
+    deeds = {{"read", {.read_only = true, .output = "ä"}},
+             {"bash", {.survives = true, .output = "ran", .ms = 500}},
+             {"write", {.survives = true, .asks = true, .output = "written"}},
+             {"children", {.read_only = true, .children = true, .output = "They are done."}}};
+    models.script = contract_reply;
+    restart();
   }
-  bool run_until(const std::function<bool()>& done) override {
-    for (int i = 0; i < 100'000; ++i) {
-      if (done()) return true;
-      const Time due = timers_.next_due();
-      if (!due) return done();
-      clock_.advance(std::max<Millis>(due - clock_.steady(), 0));
-      timers_.run_due();
-    }
-    return false;
-  }
-  void settle() override {
-    run_until([] { return false; });
-  }
-  int left_behind() override { return models_.live() + tools_->live() + ground_.alive(clock_.steady()); }
-
-  Launch speaks() override { return agent("speaks"); }
-  Launch goes_on() override { return agent("goes_on"); }
-  Launch fails() override { return agent("fails"); }
-
- private:
-  static Launch agent(std::string prompt) {
-    Launch launch;
-    launch.agent_id = "builtin";
-    launch.prompt = std::move(prompt);
-    return launch;
-  }
-
-  ManualClock clock_;
-  SeededRandom random_{7};
-  TimerQueue timers_{clock_};
-  InlineExecutor executor_{timers_};
-  Ground ground_;
-  ScriptedModels models_{timers_};
-  std::unique_ptr<ScriptedTools> tools_;
-  std::unique_ptr<Driver> driver_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Builtin, DriverContract,
-                         testing::Values(DriverCase{"builtin", [] { return std::make_unique<BuiltinWorld>(); }}),
+                         testing::Values(DriverCase{"builtin", [] { return std::make_unique<ContractWorld>(); }}),
                          case_name);
 
 }  // namespace

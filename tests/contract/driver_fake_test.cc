@@ -1,11 +1,10 @@
 // The contract, for the scripted driver and for the demo agent on it.
 #include <memory>
 
-#include "base/time.h"
-#include "base/timers.h"
 #include "driver/fake/demo.h"
 #include "driver/fake/fake_driver.h"
 #include "tests/contract/driver_contract.h"
+#include "tests/contract/timed_world.h"
 
 namespace errand::test {
 namespace {
@@ -14,47 +13,26 @@ using fake::FakeDriver;
 using fake::Prompt;
 using fake::Script;
 
-Launch agent(std::string prompt) {
-  Launch launch;
-  launch.agent_id = "fake";
-  launch.prompt = std::move(prompt);
-  return launch;
-}
+Launch agent(std::string prompt) { return agent_launch("fake", std::move(prompt)); }
 
-// Time goes as fast as the next timer.
-class ScriptedWorld : public DriverWorld {
+class ScriptedWorld : public TimedWorld {
  public:
   using Make = std::function<std::unique_ptr<FakeDriver>(Timers&)>;
   struct Prompts {
     std::string speaks, goes_on, fails;
   };
   ScriptedWorld(Make make, Prompts prompts)
-      : make_(std::move(make)), prompts_(std::move(prompts)), driver_(make_(timers_)) {}
+      : make_(std::move(make)), prompts_(std::move(prompts)), driver_(make_(timers)) {}
 
   Driver& driver() override { return *driver_; }
-  void restart() override { driver_ = make_(timers_); }
-  bool run_until(const std::function<bool()>& done) override {
-    for (int i = 0; i < 100'000; ++i) {
-      if (done()) return true;
-      const Time due = timers_.next_due();
-      if (!due) return done();
-      clock_.advance(std::max<Millis>(due - clock_.steady(), 0));
-      timers_.run_due();
-    }
-    return false;
-  }
-  void settle() override {
-    run_until([] { return false; });
-  }
-  int left_behind() override { return driver_->live() + static_cast<int>(timers_.size()); }
+  void restart() override { driver_ = make_(timers); }
+  int left_behind() override { return driver_->live() + static_cast<int>(timers.size()); }
 
   Launch speaks() override { return agent(prompts_.speaks); }
   Launch goes_on() override { return agent(prompts_.goes_on); }
   Launch fails() override { return agent(prompts_.fails); }
 
  private:
-  ManualClock clock_;
-  TimerQueue timers_{clock_};
   Make make_;
   Prompts prompts_;
   std::unique_ptr<FakeDriver> driver_;

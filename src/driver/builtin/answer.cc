@@ -70,8 +70,7 @@ std::vector<Report> AnswerWriter::text(size_t index, std::string_view text) {
   return out;
 }
 
-AnswerWriter::Whole AnswerWriter::finish(const model::Answer& answer, const std::set<std::string>& used,
-                                         const std::function<std::string(const Part& call)>& summary) {
+AnswerWriter::Whole AnswerWriter::finish(const model::Answer& answer, const std::set<std::string>& used) {
   Whole whole;
   std::vector<Report>& out = whole.reports;
   whole.message.id = id_;
@@ -91,7 +90,7 @@ AnswerWriter::Whole AnswerWriter::finish(const model::Answer& answer, const std:
         part.call_id = fmt::format("call_{}_{}_{}", id_.value, i, n);
       part.name = block.name;
       part.input = block.input_broken ? wrap_broken_input(block.input) : block.input.empty() ? "{}" : block.input;
-      out.emplace_back(report::ToolStarted{number, part.call_id, part.name, part.input, summary(part)});
+      out.emplace_back(report::ToolStarted{number, part.call_id, part.name, part.input, {}});
       whole.calls = true;
     } else if (block.type == Block::Type::text || block.type == Block::Type::reasoning) {
       const std::string& streamed = streamed_[i];

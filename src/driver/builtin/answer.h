@@ -4,7 +4,6 @@
 // is whole, since calls are reported with the whole answer only: a stored call means that the model had said all.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -31,10 +30,8 @@ class AnswerWriter {
     Message message;              // As it is stored; without times and turn.
     bool calls = false;
   };
-  // `used`: the call ids of the conversation; one that is empty or used gets a new one. `summary`: of a call, for
-  // people.
-  Whole finish(const model::Answer& answer, const std::set<std::string>& used,
-               const std::function<std::string(const Part& call)>& summary);
+  // `used`: the call ids of the conversation; one that is empty or used gets a new one. Calls have no summary yet.
+  Whole finish(const model::Answer& answer, const std::set<std::string>& used);
 
  private:
   int part_of(size_t index, std::vector<Report>& out);

@@ -15,7 +15,7 @@ std::string shown(const std::vector<Report>& reports) {
     if (const auto* text = std::get_if<report::Text>(&any))
       out += fmt::format("{} {} {}\n", text->part, text->reasoning ? "reasoning" : "text", text->text);
     if (const auto* tool = std::get_if<report::ToolStarted>(&any))
-      out += fmt::format("{} call {} {} {} ({})\n", tool->part, tool->call_id, tool->name, tool->input, tool->summary);
+      out += fmt::format("{} call {} {} {}\n", tool->part, tool->call_id, tool->name, tool->input);
     if (const auto* opaque = std::get_if<report::Opaque>(&any))
       out += fmt::format("{} opaque [{}]\n", opaque->part, opaque->data);
     if (std::holds_alternative<report::MessageEnded>(any)) out += "end\n";
@@ -43,7 +43,7 @@ std::string streamed(AnswerWriter& writer, const std::vector<Block>& blocks) {
 }
 
 AnswerWriter::Whole finish(AnswerWriter& writer, std::vector<Block> blocks, std::set<std::string> used = {}) {
-  return writer.finish({.blocks = std::move(blocks)}, used, [](const Part& part) { return "runs " + part.name; });
+  return writer.finish({.blocks = std::move(blocks)}, used);
 }
 
 TEST(AnswerWriter, TextIsReportedAsItComesAndTheEndOnce) {
@@ -64,7 +64,7 @@ TEST(AnswerWriter, CallsComeWithTheWholeAnswerAndKeepTheMessageOpen) {
   const std::vector<Block> blocks = {text("I run"), call("c1", R"({"a":1})"), text("and"), call("c2")};
   EXPECT_EQ(streamed(writer, blocks), "begin msg_1\n0 text I r\n0 text un\n");
   const AnswerWriter::Whole whole = finish(writer, blocks);
-  EXPECT_EQ(shown(whole.reports), "1 call c1 bash {\"a\":1} (runs bash)\n2 text and\n3 call c2 bash {} (runs bash)\n");
+  EXPECT_EQ(shown(whole.reports), "1 call c1 bash {\"a\":1}\n2 text and\n3 call c2 bash {}\n");
   EXPECT_TRUE(whole.calls);
   EXPECT_EQ(whole.message.parts.size(), 4u);
 }

@@ -34,7 +34,7 @@ struct BuiltinParts {
   Clock& clock;
   Random& random;
   Executor& loop;        // The engine's thread.
-  Executor& background;  // For reading files.
+  Executor& background;  // For what blocks a little: AGENTS.md, the arguments of calls and what they need.
 };
 
 std::unique_ptr<Driver> make_builtin_driver(ModelDirectory models, BuiltinParts parts);

@@ -77,16 +77,11 @@ void BuiltinTurn::begin() {
     report(std::move(reports));
     done();
   });
-  // On the other thread nothing of the turn is touched: it may be gone.
-  shared_.parts.background.post(
-      [this, &loop = shared_.parts.loop, alive = std::weak_ptr<int>(alive_), done, folder = task_->launch.work_dir] {
-        std::string text = read_file(folder, "AGENTS.md");
-        loop.post([this, alive, done, text = std::move(text)]() mutable {
-          if (alive.expired() || over_) return;
-          instructions_ = std::move(text);
-          done();
-        });
-      });
+  in_background([folder = task_->launch.work_dir] { return read_file(folder, "AGENTS.md"); },
+                [this, done](std::string text) {
+                  instructions_ = std::move(text);
+                  done();
+                });
   if (!choice_.model.empty()) return done();
   shared_.finder.find(choice_.endpoint, [this, alive = std::weak_ptr<int>(alive_), done](Result<std::string> model) {
     if (alive.expired() || over_) return;
@@ -104,7 +99,7 @@ void BuiltinTurn::prepared() {
                            .add_dirs = task_->launch.add_dirs,
                            .instructions = std::exchange(instructions_, {}),
                            .skills = tools_->skills_text()});
-  for (Tool* tool : tools_->list()) specs_.push_back(tool->spec());
+  for (const auto& tool : tools_->list()) specs_.push_back(tool->spec());
   if (asks_allowed(*agent_)) specs_.push_back(question_spec());
   std::vector<Report> reports;
   // A usage limit holds on: it is waited for, and nobody is asked. Any other wait is said anew.

@@ -38,26 +38,32 @@ class BuiltinTurn final : public Turn, private model::Listener {
 
  private:
   enum class Doing : uint8_t { preparing, storing, asking, summing, calling, waiting };
-  // A call of the answer at hand.
-  struct Call {
-    Part part;
-    Tool* tool = nullptr;  // Null: there is none of that name, or it is the loop's own.
-    std::unique_ptr<ToolRun> run;
-    Time began;  // Steady.
-    bool started = false;
-    std::string permitted;  // What was allowed, where somebody had to be asked.
-    bool asked = false;     // Somebody was asked, and has not answered.
-    bool children = false;  // The task waits for its children while it runs.
-    bool done = false;      // Its result is reported,
-    bool stored = false;    // and durable.
-  };
   // What is to be done about a call that has not begun.
   struct Plan {
     enum class Kind : uint8_t { settle, question, permission, run } kind = Kind::run;
     ToolOutcome outcome;  // With settle.
     bool again = false;
-    Tool::Need need;
+    Tool::Prepared call;               // With permission and run; of a question only the text.
+    std::vector<std::string> options;  // Of a question.
   };
+  // A call of the answer at hand.
+  struct Call {
+    Part part;
+    std::shared_ptr<const Tool> tool;  // Null: there is none of that name, or it is the loop's own.
+    bool planning = false;             // In the background.
+    std::optional<Plan> plan;
+    std::unique_ptr<ToolRun> run;
+    Time began;  // Steady.
+    bool started = false;
+    std::string permitted;  // What was allowed, where somebody had to be asked.
+    bool asked = false;     // Somebody was asked, and has not answered.
+    bool done = false;      // Its result is reported,
+    bool stored = false;    // and durable.
+  };
+  // Does `work` in the background, which touches nothing of the turn: it may be gone. Then, if it is not and goes on,
+  // `then` gets what came out of it.
+  template <class Blocking, class Then>
+  void in_background(Blocking work, Then then);
 
   // --- turn.cc: the flow
   void read_instructions();
@@ -87,19 +93,20 @@ class BuiltinTurn final : public Turn, private model::Listener {
   void input(size_t index, std::string_view text) override;
   void retrying(int attempt, Millis wait, const model::Failure& failure) override;
   void answered(model::Answer answer) override;
+  void take_answer(const model::Answer& answer, AnswerWriter::Whole whole, const Usage& usage);
   void failed(model::Failure failure) override;
 
   // --- turn_calls.cc: tools
   void run_calls(Next next);
   void go_on_calls();
-  Plan plan(const Call& call) const;
-  void ask_for(Call& call, Plan plan);
+  bool plan(Call& call);
+  static Plan read_call(const Tool* tool, const ToolContext& context, std::string input);
+  void ask_for(Call& call);
   void start_call(const std::string& call_id, bool again);
   void run_now(const std::string& call_id, bool again);
   void settle(const std::string& call_id, ToolOutcome outcome);
   Call* find_call(const std::string& call_id);
   ToolContext context_of(const Call& call) const;
-  std::string summary_of(const Part& call) const;
 
   // Fixed after construction.
   Shared& shared_;
@@ -148,5 +155,15 @@ class BuiltinTurn final : public Turn, private model::Listener {
   Timer timer_;
   std::shared_ptr<int> alive_ = std::make_shared<int>();  // Gone with the turn: for answers of other threads.
 };
+
+template <class Blocking, class Then>
+void BuiltinTurn::in_background(Blocking work, Then then) {
+  shared_.parts.background.post([this, &loop = shared_.parts.loop, alive = std::weak_ptr<int>(alive_),
+                                 work = std::move(work), then = std::move(then)]() mutable {
+    loop.post([this, alive, out = work(), then = std::move(then)]() mutable {
+      if (!alive.expired() && !over_) then(std::move(out));
+    });
+  });
+}
 
 }  // namespace errand::builtin

@@ -147,14 +147,20 @@ class ScriptedTools::OneTool final : public Tool {
   const model::ToolSpec& spec() const override { return spec_; }
   bool read_only() const override { return deed_.read_only; }
   bool survives() const override { return deed_.survives; }
-  bool waits_for_children(std::string_view) const override { return deed_.children; }
-  std::string summary(std::string_view input) const override { return spec_.name + " " + std::string(input); }
-  Result<Need> need(const ToolContext&, std::string_view) const override {
-    if (!deed_.wrong.empty()) return fail(Code::invalid_argument, deed_.wrong);
-    return Need{.ask = deed_.asks, .subject = spec_.name + " this", .text = "May it " + spec_.name + "?"};
+  std::string summary(std::string_view input) const override {
+    owner_.reads("summary of " + spec_.name);
+    return spec_.name + " " + std::string(input);
   }
-  std::unique_ptr<ToolRun> run(ToolContext context, std::string, Done done) override {
-    return std::make_unique<Run>(owner_, spec_.name, deed_, context, std::move(done));
+  Result<Prepared> prepare(const ToolContext&, std::string input) const override {
+    owner_.reads(spec_.name);
+    if (!deed_.wrong.empty()) return fail(Code::invalid_argument, deed_.wrong);
+    Prepared call;
+    call.need = {.ask = deed_.asks, .subject = spec_.name + " this", .text = "May it " + spec_.name + "?"};
+    if (deed_.children) call.children = spec_.name + " " + input;
+    call.run = [this](const ToolContext& context, Done done) {
+      return std::make_unique<Run>(owner_, spec_.name, deed_, context, std::move(done));
+    };
+    return call;
   }
 
  private:
@@ -165,16 +171,14 @@ class ScriptedTools::OneTool final : public Tool {
 
 class ScriptedTools::Turn final : public TurnTools {
  public:
-  explicit Turn(ScriptedTools& owner) : owner_(owner), timer_(owner.timers_) {
-    for (const std::unique_ptr<Tool>& tool : owner.tools_) list_.push_back(tool.get());
-  }
+  explicit Turn(ScriptedTools& owner) : owner_(owner), timer_(owner.timers_) { list_ = owner.tools_; }
   void close(std::move_only_function<void()> gone) override { timer_.set(owner_.close_ms, std::move(gone)); }
   void prepare(std::move_only_function<void(std::vector<std::string>)> ready) override {
     timer_.set(0, [this, ready = std::move(ready)]() mutable { ready(owner_.warnings); });
   }
-  const std::vector<Tool*>& list() const override { return list_; }
-  Tool* find(std::string_view name) const override {
-    const auto found = std::ranges::find_if(list_, [&](const Tool* tool) { return tool->spec().name == name; });
+  const std::vector<std::shared_ptr<const Tool>>& list() const override { return list_; }
+  std::shared_ptr<const Tool> find(std::string_view name) const override {
+    const auto found = std::ranges::find_if(list_, [&](const auto& tool) { return tool->spec().name == name; });
     return found == list_.end() ? nullptr : *found;
   }
   std::string skills_text() const override { return {}; }
@@ -182,14 +186,21 @@ class ScriptedTools::Turn final : public TurnTools {
 
  private:
   ScriptedTools& owner_;
-  std::vector<Tool*> list_;
+  std::vector<std::shared_ptr<const Tool>> list_;
   Timer timer_;
 };
 
 ScriptedTools::~ScriptedTools() = default;
 
+void ScriptedTools::reads(std::string what) {
+  if (background_.running())
+    ++read_in_background;
+  else
+    misread.push_back(std::move(what));
+}
+
 void ScriptedTools::add(std::string name, Deed deed) {
-  tools_.push_back(std::make_unique<OneTool>(*this, std::move(name), std::move(deed)));
+  tools_.push_back(std::make_shared<const OneTool>(*this, std::move(name), std::move(deed)));
 }
 
 std::unique_ptr<TurnTools> ScriptedTools::open(std::shared_ptr<const Task>, std::shared_ptr<const Agent>) {

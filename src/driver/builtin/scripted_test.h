@@ -62,7 +62,7 @@ struct Deed {
   std::string output = "done";
   bool is_error = false;
   Millis ms = 20;
-  std::string wrong;  // need() answers this error.
+  std::string wrong;  // prepare() answers this error.
 };
 
 // What survives a server: processes go on, and what was done stays done.
@@ -77,13 +77,37 @@ struct Ground {
   std::map<std::string, Time> processes;  // Of tools that survive: by call, when they end (steady).
 };
 
+// Runs in a test's own time, and knows when it does.
+class InlineExecutor final : public Executor {
+ public:
+  explicit InlineExecutor(Timers& timers) : timers_(timers) {}
+  void post(Work work) override {
+    ++posted_;
+    timers_.add(0, [this, work = std::move(work)]() mutable {
+      running_ = true;
+      work();
+      running_ = false;
+    });
+  }
+  bool running() const { return running_; }
+  int posted() const { return posted_; }
+
+ private:
+  Timers& timers_;
+  int posted_ = 0;
+  bool running_ = false;
+};
+
 class ScriptedTools final : public ToolSet {
  public:
-  ScriptedTools(Timers& timers, Clock& clock, Ground& ground) : timers_(timers), clock_(clock), ground_(ground) {}
+  ScriptedTools(Timers& timers, Clock& clock, Ground& ground, const InlineExecutor& background)
+      : timers_(timers), clock_(clock), ground_(ground), background_(background) {}
   ~ScriptedTools() override;
   void add(std::string name, Deed deed);
   std::vector<std::string> warnings;
   Millis close_ms = 0;
+  int read_in_background = 0;        // Calls and summaries of calls that were read where that may be done,
+  std::vector<std::string> misread;  // and elsewhere.
   int live() const { return live_; }
 
   std::unique_ptr<TurnTools> open(std::shared_ptr<const Task> task, std::shared_ptr<const Agent> agent) override;
@@ -95,21 +119,14 @@ class ScriptedTools final : public ToolSet {
   class Turn;
   class OneTool;
   class Run;
+  void reads(std::string what);
+
   Timers& timers_;
   Clock& clock_;
   Ground& ground_;
-  std::vector<std::unique_ptr<Tool>> tools_;
+  const InlineExecutor& background_;
+  std::vector<std::shared_ptr<const Tool>> tools_;
   int live_ = 0;  // Calls that run here.
-};
-
-// Runs at once, or in a test's own time.
-class InlineExecutor final : public Executor {
- public:
-  explicit InlineExecutor(Timers& timers) : timers_(timers) {}
-  void post(Work work) override { timers_.add(0, std::move(work)); }
-
- private:
-  Timers& timers_;
 };
 
 }  // namespace errand::builtin::test

@@ -3,12 +3,15 @@
 // The loop (the driver) knows nothing of files, processes or servers: it shows a tool's spec to the model, asks whether
 // a call needs somebody's word, runs it, and stores what came out. Everything that a model gives is hostile.
 //
-// Threads: everything on the engine's thread, in both directions; what blocks is posted to a background executor by the
-// tool itself. `done` is called once, later, never inside run(), and never after the ToolRun was destroyed or detached.
+// Threads: everything on the engine's thread, in both directions, but summary() and prepare(): they read what may be
+// megabytes and look at files, and the loop calls them in the background, where the tool is kept alive meanwhile. What
+// a run does that blocks is posted to the background by the tool itself. `done` is called once, later, never inside
+// run, and never after the ToolRun was destroyed or detached.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +40,7 @@ struct ToolContext {
   std::vector<std::string> roots;  // work_dir, add_dirs: absolute. The first is what relative paths are below.
   // The server died during this call: take up what still runs, never begin twice. Only for tools that survive().
   bool again = false;
-  // need().subject of this call where it was allowed (by a person or a rule); empty where nobody had to be asked. What
+  // Need::subject of this call where it was allowed (by a person or a rule); empty where nobody had to be asked. What
   // is done is what was allowed: a path that has come to mean another file meanwhile is refused.
   std::string permitted;
 };
@@ -74,9 +77,7 @@ class Tool {
   virtual bool read_only() const = 0;
   // `again` can take it up (bash: its process lives on under the supervisor).
   virtual bool survives() const { return false; }
-  // While it runs the task waits for its children: it holds no slot.
-  virtual bool waits_for_children(std::string_view /*input*/) const { return false; }
-  // One line for people. Takes any input.
+  // One line for people. Takes any input. In the background; const, and nothing of it changes meanwhile.
   virtual std::string summary(std::string_view input) const = 0;
 
   // What the permission rules match, and whether it may run unasked (a read inside the roots). `subject` may have
@@ -88,9 +89,17 @@ class Tool {
     std::string tool;  // Under which name the rules look at it; empty: its own. (background_execute is bash to them.)
     std::string text;  // The question for a person.
   };
-  // An error: a wrong call, to be told to the model. May look at the file system.
-  virtual Result<Need> need(const ToolContext& context, std::string_view input) const = 0;
-  virtual std::unique_ptr<ToolRun> run(ToolContext context, std::string input, Done done) = 0;
+  // A call that was read.
+  struct Prepared {
+    Need need;
+    // Given: while it runs the task waits for its children and holds no slot; one line that says what for.
+    std::optional<std::string> children;
+    // At most once, on the engine's thread, while the tool is there.
+    std::move_only_function<std::unique_ptr<ToolRun>(ToolContext context, Done done)> run;
+  };
+  // In the background, as summary(). Has no effects: nobody has allowed anything yet. An error: a wrong call, to be
+  // told to the model.
+  virtual Result<Prepared> prepare(const ToolContext& context, std::string input) const = 0;
 };
 
 // The tools of one turn: what the agent's list and the launch name, with those of MCP servers.
@@ -104,9 +113,9 @@ class TurnTools {
   // be had, a sentence each. list() and find() are complete then.
   virtual void prepare(std::move_only_function<void(std::vector<std::string> warnings)> ready) = 0;
   // In a stable order.
-  virtual const std::vector<Tool*>& list() const = 0;
+  virtual const std::vector<std::shared_ptr<const Tool>>& list() const = 0;
   // Null: there is no such tool for this turn.
-  virtual Tool* find(std::string_view name) const = 0;
+  virtual std::shared_ptr<const Tool> find(std::string_view name) const = 0;
   // For the system prompt: the skills that can be loaded; empty where there are none or they are not enabled.
   virtual std::string skills_text() const = 0;
   virtual void detach() = 0;

@@ -43,59 +43,80 @@ void BuiltinTurn::go_on_calls() {
     Call& call = calls_[i];
     if (call.started) continue;
     if (running >= (reads ? parallel_max : 1)) return;
-    Plan next = plan(call);
+    if (!plan(call)) return;
     // Somebody is asked for one call at a time.
-    if (next.kind == Plan::Kind::permission && running > 0) return;
+    if (call.plan->kind == Plan::Kind::permission && running > 0) return;
     call.started = true;
-    if (next.need.ask) call.permitted = next.need.subject;
+    if (call.plan->call.need.ask) call.permitted = call.plan->call.need.subject;
     ++running;
     const std::string id = call.part.call_id;
-    switch (next.kind) {
+    switch (call.plan->kind) {
       case Plan::Kind::settle:
-        settle(id, std::move(next.outcome));
+        settle(id, std::move(call.plan->outcome));
         break;
       case Plan::Kind::question:
       case Plan::Kind::permission:
-        ask_for(call, std::move(next));
+        ask_for(call);
         return;
       case Plan::Kind::run:
-        start_call(id, next.again);
+        start_call(id, call.plan->again);
         break;
     }
     if (over_) return;
   }
 }
 
-BuiltinTurn::Plan BuiltinTurn::plan(const Call& call) const {
-  const std::string& input = call.part.input;
-  if (is_broken_input(input))
-    return {.kind = Plan::Kind::settle,
-            .outcome =
-                wrong("The arguments of this call are not a JSON object (an answer that is cut at the output limit "
-                      "ends in the middle of one). Make the call again, with shorter arguments where they were long.")};
-  if (call.part.name == question_tool && asks_allowed(*agent_)) {
-    const Result<Question> question = parse_question(input);
-    if (!question) return {.kind = Plan::Kind::settle, .outcome = wrong(question.error().message)};
-    return {.kind = Plan::Kind::question, .need = {.text = question->text}};
-  }
-  if (call.tool == nullptr) {
-    std::string names;
-    for (const model::ToolSpec& spec : specs_) names += (names.empty() ? "" : ", ") + spec.name;
-    return {.kind = Plan::Kind::settle,
-            .outcome = wrong(fmt::format("There is no tool \"{}\" here. There are: {}.",
-                                         first_characters(call.part.name, 100), names))};
-  }
+// True: it has a plan. False: its arguments are being read, which takes time and looks at files; it goes on with that.
+bool BuiltinTurn::plan(Call& call) {
+  if (call.plan) return true;
+  if (std::exchange(call.planning, true)) return false;
+  const auto settled = [&](ToolOutcome outcome) {
+    call.plan = Plan{.kind = Plan::Kind::settle, .outcome = std::move(outcome)};
+    return true;
+  };
+  const bool question = call.part.name == question_tool && asks_allowed(*agent_);
   // Begun under a server that died.
   const bool begun = mark_.begun.contains(call.part.call_id);
-  if (begun && !call.tool->survives()) return {.kind = Plan::Kind::settle, .outcome = wrong(std::string(unknown_end))};
-  const Result<Tool::Need> need = call.tool->need(context_of(call), input);
-  if (begun) return {.kind = Plan::Kind::run, .again = true, .need = need.value_or(Tool::Need{})};
-  if (!need) return {.kind = Plan::Kind::settle, .outcome = wrong(need.error().message)};
-  return {.kind = need->ask ? Plan::Kind::permission : Plan::Kind::run, .need = *need};
+  if (is_broken_input(call.part.input))
+    return settled(
+        wrong("The arguments of this call are not a JSON object (an answer that is cut at the output limit "
+              "ends in the middle of one). Make the call again, with shorter arguments where they were long."));
+  if (call.tool == nullptr && !question) {
+    std::string names;
+    for (const model::ToolSpec& spec : specs_) names += (names.empty() ? "" : ", ") + spec.name;
+    return settled(wrong(
+        fmt::format("There is no tool \"{}\" here. There are: {}.", first_characters(call.part.name, 100), names)));
+  }
+  if (!question && begun && !call.tool->survives()) return settled(wrong(std::string(unknown_end)));
+  ToolContext context = context_of(call);
+  context.again = begun;
+  in_background(
+      [tool = question ? nullptr : call.tool, context = std::move(context),
+       input = std::move(call.part.input)]() mutable { return read_call(tool.get(), context, std::move(input)); },
+      [this, id = call.part.call_id](Plan plan) {
+        find_call(id)->plan = std::move(plan);
+        go_on_calls();
+      });
+  return false;
+}
+
+// In the background. Without a tool it is a question.
+BuiltinTurn::Plan BuiltinTurn::read_call(const Tool* tool, const ToolContext& context, std::string input) {
+  if (tool == nullptr) {
+    Result<Question> question = parse_question(input);
+    if (!question) return {.kind = Plan::Kind::settle, .outcome = wrong(question.error().message)};
+    Plan plan{.kind = Plan::Kind::question, .options = std::move(question->options)};
+    plan.call.need.text = std::move(question->text);
+    return plan;
+  }
+  Result<Tool::Prepared> call = tool->prepare(context, std::move(input));
+  if (!call) return {.kind = Plan::Kind::settle, .outcome = wrong(call.error().message)};
+  const bool ask = call->need.ask && !context.again;
+  return {.kind = ask ? Plan::Kind::permission : Plan::Kind::run, .again = context.again, .call = std::move(*call)};
 }
 
 // A question that was asked before the server died is not asked again; its answer may be there already.
-void BuiltinTurn::ask_for(Call& call, Plan plan) {
+void BuiltinTurn::ask_for(Call& call) {
   call.asked = true;
   const std::string id = call.part.call_id;
   if (const auto given = early_.extract(id)) return answer(id, given.mapped().decision, given.mapped().message);
@@ -104,14 +125,15 @@ void BuiltinTurn::ask_for(Call& call, Plan plan) {
     if (!known->decision.empty()) answer(id, known->decision, known->reply);
     return;
   }
-  report::Asks asks{.request_id = id, .text = plan.need.text};
-  if (plan.kind == Plan::Kind::question) {
+  const Tool::Need& need = call.plan->call.need;
+  report::Asks asks{.request_id = id, .text = need.text};
+  if (call.plan->kind == Plan::Kind::question) {
     asks.kind = AskKind::answer;
-    if (Result<Question> question = parse_question(call.part.input)) asks.options = std::move(question->options);
+    asks.options = std::move(call.plan->options);
   } else {
     asks.kind = AskKind::permission;
-    asks.tool = plan.need.tool.empty() ? call.part.name : plan.need.tool;
-    asks.subject = plan.need.subject;
+    asks.tool = need.tool.empty() ? call.part.name : need.tool;
+    asks.subject = need.subject;
   }
   report({std::move(asks)});
 }
@@ -140,12 +162,12 @@ void BuiltinTurn::answer(const std::string& request_id, const std::string& decis
 // What may have effects is marked as begun, durably, before it begins.
 void BuiltinTurn::start_call(const std::string& call_id, bool again) {
   Call* const call = find_call(call_id);
-  call->children = call->tool->waits_for_children(call->part.input);
-  if (call->tool->read_only() && !call->children) return run_now(call_id, again);
+  const std::optional<std::string>& children = call->plan->call.children;
+  if (call->tool->read_only() && !children) return run_now(call_id, again);
   if (!call->tool->read_only()) mark_.begun.insert(call_id);
   std::vector<Report> reports;
-  if (call->children) {
-    reports.emplace_back(report::Waits{WaitKind::children, call->tool->summary(call->part.input), {}});
+  if (children) {
+    reports.emplace_back(report::Waits{WaitKind::children, *children, {}});
   } else {
     reports.emplace_back(report::Alive{});
   }
@@ -160,8 +182,8 @@ void BuiltinTurn::run_now(const std::string& call_id, bool again) {
   context.again = again;
   context.permitted = call->permitted;
   call->began = shared_.parts.clock.steady();
-  call->run = call->tool->run(std::move(context), call->part.input,
-                              [this, call_id](ToolOutcome outcome) { settle(call_id, std::move(outcome)); });
+  call->run = call->plan->call.run(std::move(context),
+                                   [this, call_id](ToolOutcome outcome) { settle(call_id, std::move(outcome)); });
 }
 
 // Its result is stored before anything follows from it.
@@ -173,9 +195,9 @@ void BuiltinTurn::settle(const std::string& call_id, ToolOutcome outcome) {
   mark_.begun.erase(call_id);
   const Millis ms = call->began ? shared_.parts.clock.steady() - call->began : 0;
   std::vector<Report> reports;
-  const bool others_wait =
-      std::ranges::any_of(calls_, [](const Call& other) { return other.children && other.run && !other.done; });
-  if (call->children && !others_wait) reports.emplace_back(report::GoesOn{});
+  const auto waits = [](const Call& some) { return some.run && some.plan->call.children; };
+  const bool others_wait = std::ranges::any_of(calls_, [&](const Call& other) { return waits(other) && !other.done; });
+  if (waits(*call) && !others_wait) reports.emplace_back(report::GoesOn{});
   reports.emplace_back(report::ToolCompleted{call_id, outcome.output, outcome.is_error || outcome.interrupted, ms});
   if (Message* const message = message_of(calling_)) {
     message->parts.push_back({.type = PartType::tool_result,
@@ -206,15 +228,6 @@ BuiltinTurn::Call* BuiltinTurn::find_call(const std::string& call_id) {
 
 ToolContext BuiltinTurn::context_of(const Call& call) const {
   return {.task = task_, .agent = agent_, .message = calling_, .call_id = call.part.call_id, .roots = roots_};
-}
-
-std::string BuiltinTurn::summary_of(const Part& call) const {
-  if (call.name == question_tool) {
-    const Result<Question> question = parse_question(call.input);
-    return question ? std::string(first_line(question->text)) : std::string();
-  }
-  const Tool* const tool = tools_->find(call.name);
-  return tool == nullptr || is_broken_input(call.input) ? std::string() : tool->summary(call.input);
 }
 
 }  // namespace errand::builtin

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "driver/builtin/builtin_turn.h"
 #include "driver/builtin/conversation.h"
+#include "driver/builtin/question.h"
 
 namespace errand::builtin {
 namespace {
@@ -70,6 +71,17 @@ int64_t results_estimate(const Message& message) {
   return tokens;
 }
 
+using ToolsByName = std::map<std::string, std::shared_ptr<const Tool>, std::less<>>;
+
+std::string summary_of(const ToolsByName& tools, const report::ToolStarted& call) {
+  if (call.name == question_tool) {
+    const Result<Question> question = parse_question(call.input);
+    return question ? std::string(first_line(question->text)) : std::string();
+  }
+  const auto tool = tools.find(call.name);
+  return tool == tools.end() || is_broken_input(call.input) ? std::string() : tool->second->summary(call.input);
+}
+
 }  // namespace
 
 void BuiltinTurn::ask_model() {
@@ -122,8 +134,25 @@ void BuiltinTurn::answered(model::Answer answer) {
   for (const Message& message : messages_)
     for (const Part& part : message.parts)
       if (part.type == PartType::tool_call) used.insert(part.call_id);
-  AnswerWriter::Whole whole = writer_->finish(answer, used, [this](const Part& call) { return summary_of(call); });
+  AnswerWriter::Whole whole = writer_->finish(answer, used);
   writer_.reset();
+  if (!whole.calls) return take_answer(answer, std::move(whole), usage);
+  // Each call has a line for people; its arguments may be long, and are read elsewhere.
+  doing_ = Doing::storing;
+  ToolsByName tools;
+  for (const auto& tool : tools_->list()) tools.emplace(tool->spec().name, tool);
+  in_background(
+      [tools = std::move(tools), whole = std::move(whole)]() mutable {
+        for (Report& report : whole.reports)
+          if (auto* const call = std::get_if<report::ToolStarted>(&report)) call->summary = summary_of(tools, *call);
+        return std::move(whole);
+      },
+      [this, answer = std::move(answer), usage](AnswerWriter::Whole summed) {
+        take_answer(answer, std::move(summed), usage);
+      });
+}
+
+void BuiltinTurn::take_answer(const model::Answer& answer, AnswerWriter::Whole whole, const Usage& usage) {
   std::vector<Report> reports = std::move(whole.reports);
   if (answer.stop == model::Stop::refusal) {
     // Left open: a server that dies here asks again.

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "driver/builtin/tools/arguments.h"
-#include "driver/builtin/tools/in_background.h"
 #include "driver/command/spawn.h"
 #include "driver/run_name.h"
 #include "files/copy.h"
@@ -38,9 +37,9 @@ class McpRun final : public ToolRun {
 
 class McpTool final : public Tool {
  public:
-  McpTool(Client& client, Executor& engine, ListedTool listed, std::shared_ptr<const bool> here)
+  McpTool(Client& client, ListedTool listed, std::shared_ptr<const bool> here)
       : client_(client),
-        engine_(engine),
+        server_(client.name()),
         tool_(std::move(listed.name)),
         here_(std::move(here)),
         spec_{.name = tool_name(client.name(), tool_),
@@ -53,19 +52,23 @@ class McpTool final : public Tool {
   // What a server says of its own tools binds nobody.
   bool read_only() const override { return false; }
   std::string summary(std::string_view input) const override { return short_line(input); }
-  Result<Need> need(const ToolContext&, std::string_view input) const override {
-    const Result<Document> document = Document::parse_or_empty(input.substr(0, input_bytes_max));
+  Result<Prepared> prepare(const ToolContext&, std::string input) const override {
+    const Result<Document> document = Document::parse_or_empty(std::string_view(input).substr(0, input_bytes_max));
     if (!document) return fail(Code::invalid_argument, "The arguments are no valid JSON: " + document.error().message);
-    Need need;
-    need.subject = short_line(trim(input).empty() ? "{}" : input, subject_characters);
-    need.text = fmt::format("Call {} of the MCP server {} with {}", tool_, client_.name(), need.subject);
-    return need;
-  }
-  std::unique_ptr<ToolRun> run(ToolContext, std::string input, Done done) override {
-    auto run = std::make_unique<McpRun>(client_, here_);
+    if (input.size() > input_bytes_max) return fail(Code::too_large, "The arguments are no JSON object.");
     if (trim(input).empty()) input = "{}";
-    if (input.size() > input_bytes_max || !Document::parse(input))
-      return told_later(engine_, {.output = "The arguments are no JSON object.", .is_error = true}, std::move(done));
+    Prepared call;
+    call.need.subject = short_line(input, subject_characters);
+    call.need.text = fmt::format("Call {} of the MCP server {} with {}", tool_, server_, call.need.subject);
+    call.run = [this, input = std::move(input)](const ToolContext&, Done done) mutable {
+      return run(std::move(input), std::move(done));
+    };
+    return call;
+  }
+
+ private:
+  std::unique_ptr<ToolRun> run(std::string input, Done done) const {
+    auto run = std::make_unique<McpRun>(client_, here_);
     run->number = client_.call(tool_, std::move(input),
                                [raw = run.get(), done = std::move(done)](Result<CallResult> result) mutable {
                                  raw->over = true;
@@ -80,9 +83,8 @@ class McpTool final : public Tool {
     return run;
   }
 
- private:
-  Client& client_;
-  Executor& engine_;
+  Client& client_;  // Of the engine's thread; there while the turn's tools are.
+  const std::string server_;
   const std::string tool_;
   const std::shared_ptr<const bool> here_;
   model::ToolSpec spec_;
@@ -186,7 +188,7 @@ void Servers::begun(const std::string& name, Result<ServerTools> tools) {
   }
   Client& client = *clients_.at(name);
   for (ListedTool& listed : tools->tools) {
-    auto tool = std::make_unique<McpTool>(client, parts_.engine, std::move(listed), here_);
+    auto tool = std::make_shared<const McpTool>(client, std::move(listed), here_);
     const bool known =
         std::ranges::any_of(tools_, [&](const auto& other) { return other->spec().name == tool->spec().name; });
     if (!known) tools_.push_back(std::move(tool));
@@ -201,13 +203,6 @@ void Servers::one_less() {
   if (--beginning_ > 0) return;
   std::ranges::sort(tools_, {}, [](const auto& tool) { return tool->spec().name; });
   if (auto ready = std::exchange(ready_, nullptr)) ready(std::move(warnings_));
-}
-
-std::vector<Tool*> Servers::tools() const {
-  std::vector<Tool*> out;
-  out.reserve(tools_.size());
-  for (const auto& tool : tools_) out.push_back(tool.get());
-  return out;
 }
 
 void Servers::close(std::move_only_function<void()> gone) {

@@ -26,7 +26,7 @@ class Servers {
   // Begins them all, side by side. Answers once, later: with the tools of those that could be begun, and a sentence for
   // each that could not.
   void begin(std::move_only_function<void(std::vector<std::string> warnings)> ready);
-  std::vector<Tool*> tools() const;
+  const std::vector<std::shared_ptr<const Tool>>& tools() const { return tools_; }
   // Answers once, later, when nothing of them is left.
   void close(std::move_only_function<void()> gone);
 
@@ -39,7 +39,7 @@ class Servers {
   const ToolSetParts& parts_;
   const std::shared_ptr<const Task> task_;
   std::map<std::string, std::unique_ptr<Client>> clients_;
-  std::vector<std::unique_ptr<Tool>> tools_;
+  std::vector<std::shared_ptr<const Tool>> tools_;
   std::vector<std::string> warnings_;
   size_t beginning_ = 0;
   std::move_only_function<void(std::vector<std::string>)> ready_;

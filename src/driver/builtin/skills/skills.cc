@@ -133,15 +133,15 @@ class SkillTool final : public Tool {
     const Result<const Skill*> skill = find(input);
     return skill ? (*skill)->name : std::string();
   }
-  Result<Need> need(const ToolContext&, std::string_view input) const override {
-    if (const Result<const Skill*> skill = find(input); !skill) return std::unexpected(skill.error());
-    return Need{.ask = false, .subject = {}, .tool = {}, .text = {}};
-  }
-  std::unique_ptr<ToolRun> run(ToolContext, std::string input, Done done) override {
+  Result<Prepared> prepare(const ToolContext&, std::string input) const override {
     const Result<const Skill*> skill = find(input);
-    if (!skill) return told_later(engine_, refused(skill.error()), std::move(done));
-    return in_background(
-        background_, engine_, [skill = **skill](const GivenUp&) { return load(skill); }, std::move(done));
+    if (!skill) return std::unexpected(skill.error());
+    return Prepared{.need = {.ask = false, .subject = {}, .tool = {}, .text = {}},
+                    .children = {},
+                    .run = [this, skill = **skill](const ToolContext&, Done done) {
+                      return in_background(
+                          background_, engine_, [skill](const GivenUp&) { return load(skill); }, std::move(done));
+                    }};
   }
 
  private:

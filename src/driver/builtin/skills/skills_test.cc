@@ -100,7 +100,7 @@ TEST_F(Skills, OneIsLoadedWithItsFolder) {
   EXPECT_TRUE(loaded.output.contains("\nFirst read forms.md.\n"));
   EXPECT_LE(count_characters(loaded.output), tool_output_max);
   EXPECT_EQ(bench.call(*tool, R"({"name":"nope"})").output, "There is no skill \"nope\". There are: pdf.");
-  EXPECT_FALSE(tool->need(bench.context, R"({"name":"pdf"})")->ask);
+  EXPECT_FALSE(tool->prepare(bench.context, R"({"name":"pdf"})")->need.ask);
 }
 
 TEST_F(Skills, AreBounded) {

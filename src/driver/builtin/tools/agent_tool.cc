@@ -66,22 +66,32 @@ class AgentTool final : public Tool {
 
   const model::ToolSpec& spec() const override { return spec_; }
   bool read_only() const override { return read_only_; }
-  bool waits_for_children(std::string_view input) const override {
-    return spec_.name.ends_with("_output") && Input(input).flag("block");
+  std::string summary(std::string_view input) const override { return summary_of(Input(input)); }
+  Result<Prepared> prepare(const ToolContext& context, std::string input) const override {
+    Prepared call;
+    call.need.ask = false;
+    // What an agent's children do is asked for when they do it; a command asks nobody, so it is asked for here, by the
+    // rules for `bash`.
+    if (spec_.name.ends_with("_execute")) {
+      Result<Need> need = need_of_execute(context, Input(input));
+      if (!need) return std::unexpected(need.error());
+      call.need = std::move(*need);
+    } else if (spec_.name.ends_with("_output")) {
+      if (const Input arguments(input); arguments.flag("block")) call.children = summary_of(arguments);
+    }
+    call.run = [this, input = std::move(input)](const ToolContext& with, Done done) mutable {
+      return run(with, std::move(input), std::move(done));
+    };
+    return call;
   }
-  std::string summary(std::string_view input) const override {
-    const Input arguments(input);
+
+ private:
+  static std::string summary_of(const Input& arguments) {
     for (const char* name : {"description", "command", "task_id", "batch_id", "path", "key", "action", "status"})
       if (const std::string text = arguments.text(name); !text.empty()) return short_line(text);
     return {};
   }
-  Result<Need> need(const ToolContext& context, std::string_view input) const override {
-    // What an agent's children do is asked for when they do it; a command asks nobody, so it is asked for here, by the
-    // rules for `bash`.
-    if (!spec_.name.ends_with("_execute")) return Need{.ask = false, .subject = {}, .tool = {}, .text = {}};
-    return need_of_execute(context, Input(input));
-  }
-  std::unique_ptr<ToolRun> run(ToolContext context, std::string input, Done done) override {
+  std::unique_ptr<ToolRun> run(const ToolContext& context, std::string input, Done done) const {
     auto run = std::make_unique<AgentToolRun>();
     run->handle = tools_.call(
         spec_.name, std::move(input), *context.task, context.message,
@@ -91,7 +101,6 @@ class AgentTool final : public Tool {
     return run;
   }
 
- private:
   static Result<Need> need_of_execute(const ToolContext& context, const Input& input) {
     const Launch& launch = context.task->launch;
     const std::optional<Sandbox> asked = parse_sandbox(input.text("sandbox"));

@@ -45,8 +45,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 1) return 0;
   const std::string_view input(reinterpret_cast<const char*>(data) + 1, size - 1);
   const Tool& tool = *tools.all[data[0] % tools.all.size()];
-  const auto need = tool.need(tools.context, input);
-  if (!need && need.error().message.empty()) std::abort();
+  const auto call = tool.prepare(tools.context, std::string(input));
+  if (!call && call.error().message.empty()) std::abort();
   const std::string summary = tool.summary(input);
   if (summary.find('\n') != std::string::npos || summary.size() > 1'000 || !is_utf8(summary)) std::abort();
   const Tool::Need command = need_of_command(input, "/");

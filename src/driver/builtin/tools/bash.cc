@@ -174,16 +174,18 @@ class BashRun final : public ToolRun, private process::RunListener {
   }
 
   void begin(const ToolContext& context, bool again) {
-    if (!again) return spawn(context.task);
+    if (!again) return make(context.task);
+    state_ = State::working;
     parts_.supervisor.attach(run_, this, guarded([this, task = context.task](Status attached) {
                                if (attached) return stop_if_asked();
                                // The folder is made before the fork: where there is none, nothing was ever started.
-                               if (attached.error().code == Code::not_found) return spawn(task);
+                               if (attached.error().code == Code::not_found) return make(task);
                                lost(attached.error());
                              }));
   }
 
   bool stop() override {
+    if (state_ == State::making) return false;
     if (state_ != State::working) return state_ == State::reading;
     stopping_ = true;
     parts_.supervisor.stop(run_);
@@ -214,14 +216,37 @@ class BashRun final : public ToolRun, private process::RunListener {
   }
 
  private:
-  enum class State : uint8_t { working, reading, told, released };
+  enum class State : uint8_t { making, working, reading, told, released };
 
-  void spawn(const std::shared_ptr<const Task>& task) {
-    command::Spawn spawn = command::make_spawn(parts_.command, parts_.supervisor.abilities(), *task, run_,
-                                               {"/bin/sh", "-c", one_stream, shell_path(), arguments_.command});
-    spawn.request.timeout_ms = arguments_.timeout_s * 1000;
-    spawn.request.output_limit = std::min(spawn.request.output_limit, output_kept);
-    parts_.supervisor.spawn(std::move(spawn.request), this, guarded([this](Status started) {
+  // What the supervisor is to be asked for looks at files; nothing runs yet.
+  void make(const std::shared_ptr<const Task>& task) {
+    if (stopping_) return refuse({.output = "[it was stopped before it had begun]", .is_error = true});
+    state_ = State::making;
+    const auto request = std::make_shared<process::SpawnRequest>();  // Written by the background before it tells.
+    background_ = in_background(
+        parts_.background, parts_.engine,
+        [request, options = parts_.command, can = parts_.supervisor.abilities(), task, run = run_,
+         arguments = arguments_](const GivenUp&) {
+          if (const Status good = command::check_sandbox_of(options, can, task->launch); !good)
+            return refused(good.error());
+          if (const auto folder = command::make_artifact_folder(options, task->id); !folder)
+            return refused(folder.error());
+          *request = command::make_spawn(options, can, *task, run,
+                                         {"/bin/sh", "-c", one_stream, shell_path(), arguments.command})
+                         .request;
+          request->timeout_ms = arguments.timeout_s * 1000;
+          request->output_limit = std::min(request->output_limit, output_kept);
+          return ToolOutcome{};
+        },
+        guarded([this, request](ToolOutcome outcome) {
+          if (outcome.is_error) return refuse(std::move(outcome));
+          spawn(std::move(*request));
+        }));
+  }
+
+  void spawn(process::SpawnRequest request) {
+    state_ = State::working;
+    parts_.supervisor.spawn(std::move(request), this, guarded([this](Status started) {
                               if (started) return stop_if_asked();
                               lost(started.error());
                             }));
@@ -249,7 +274,7 @@ class BashRun final : public ToolRun, private process::RunListener {
     state_ = State::reading;
     const std::string log = process::log_file(parts_.command.data_dir, run_);
     auto open = parts_.command.open_journal;
-    reading_ = in_background(
+    background_ = in_background(
         parts_.background, parts_.engine,
         [open = std::move(open), data_dir = parts_.command.data_dir, run = run_, end, arguments = arguments_, log,
          whole = whole_](const GivenUp&) {
@@ -271,8 +296,10 @@ class BashRun final : public ToolRun, private process::RunListener {
         }));
   }
 
-  void tell(ToolOutcome outcome) {
-    state_ = State::told;
+  // Nothing was started.
+  void refuse(ToolOutcome outcome) { tell(std::move(outcome), State::released); }
+  void tell(ToolOutcome outcome, State now = State::told) {
+    state_ = now;
     // May destroy this.
     if (auto done = std::exchange(done_, nullptr)) done(std::move(outcome));
   }
@@ -298,7 +325,7 @@ class BashRun final : public ToolRun, private process::RunListener {
   const std::string run_;
   const Arguments arguments_;
   Tool::Done done_;
-  State state_ = State::working;
+  State state_ = State::making;
   bool stopping_ = false;
   bool detached_ = false;
   bool keep_ = false;
@@ -306,7 +333,7 @@ class BashRun final : public ToolRun, private process::RunListener {
   double cpu_s_ = 0;
   int64_t io_bytes_ = 0;
   std::shared_ptr<bool> whole_ = std::make_shared<bool>(true);  // Written by the background before it tells.
-  std::unique_ptr<ToolRun> reading_;
+  std::unique_ptr<ToolRun> background_;
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
 };
 
@@ -322,23 +349,20 @@ class Bash final : public Tool {
     if (!arguments) return {};
     return short_line(arguments->description.empty() ? arguments->command : arguments->description);
   }
-  Result<Need> need(const ToolContext& context, std::string_view input) const override {
-    const Result<Arguments> arguments = read_input(input);
-    if (!arguments) return std::unexpected(arguments.error());
-    if (const Status good = check(*context.task, *arguments); !good) return std::unexpected(good.error());
-    return need_of_command(arguments->command, context.task->launch.work_dir);
-  }
-  std::unique_ptr<ToolRun> run(ToolContext context, std::string input, Done done) override {
+  Result<Prepared> prepare(const ToolContext& context, std::string input) const override {
     Result<Arguments> arguments = read_input(input);
-    Status good = arguments ? Status() : std::unexpected(arguments.error());
-    if (good && !context.again) good = check(*context.task, *arguments);
-    if (good && !context.again)
-      if (const Result<std::string> folder = command::make_artifact_folder(parts_.command, context.task->id); !folder)
-        good = std::unexpected(folder.error());
-    if (!good) return told_later(parts_.engine, refused(good.error()), std::move(done));
-    auto run = std::make_unique<BashRun>(parts_, context, std::move(*arguments), std::move(done));
-    run->begin(context, context.again);
-    return run;
+    if (!arguments) return std::unexpected(arguments.error());
+    // What was begun is followed, whatever would be said of it today.
+    if (!context.again)
+      if (const Status good = check(*context.task, *arguments); !good) return std::unexpected(good.error());
+    Prepared call;
+    call.need = need_of_command(arguments->command, context.task->launch.work_dir);
+    call.run = [this, arguments = std::move(*arguments)](const ToolContext& with, Done done) mutable {
+      auto run = std::make_unique<BashRun>(parts_, with, std::move(arguments), std::move(done));
+      run->begin(with, with.again);
+      return run;
+    };
+    return call;
   }
 
  private:

@@ -78,6 +78,25 @@ std::string from_latin1(std::string_view bytes) {
   return out;
 }
 
+struct Page {
+  std::string url, type, body;
+  int status = 0;
+  bool latin1 = false, raw = false, cut = false;
+};
+
+// A page as the model gets it. In the background: there may be megabytes of it.
+ToolOutcome page_text(const Page& page) {
+  std::string text = page.latin1 ? from_latin1(page.body) : to_utf8(page.body);
+  if (!page.raw && (page.type.contains("html") || (page.type.empty() && text.contains("<html"))))
+    text = html_text(text);
+  text = without_escapes(text, EscapeFilter::Colours::drop);
+  std::string about = fmt::format("{} (HTTP {}{})\n\n", page.url, page.status, page.cut ? "; only its beginning" : "");
+  if (text.empty()) text = "(there is nothing in it)";
+  return {.output = about + bounded(text, tool_output_max - 1'000 - std::min<size_t>(count_characters(about), 5'000),
+                                    "The middle is left out."),
+          .is_error = page.status / 100 != 2};
+}
+
 class FetchRun final : public ToolRun, private http::Handler {
  public:
   FetchRun(const FetchParts& parts, Arguments arguments, Tool::Done done)
@@ -94,6 +113,7 @@ class FetchRun final : public ToolRun, private http::Handler {
   void detach() override {
     done_ = nullptr;
     call_.reset();
+    reading_.reset();
     timer_.cancel();
   }
 
@@ -145,15 +165,18 @@ class FetchRun final : public ToolRun, private http::Handler {
   }
 
   void finish(bool cut) {
-    std::string text = latin1_ ? from_latin1(body_) : to_utf8(body_);
-    if (!arguments_.raw && (type_.contains("html") || (type_.empty() && text.contains("<html"))))
-      text = html_text(text);
-    text = without_escapes(text, EscapeFilter::Colours::drop);
-    std::string about = fmt::format("{} (HTTP {}{})\n\n", arguments_.url, status_, cut ? "; only its beginning" : "");
-    if (text.empty()) text = "(there is nothing in it)";
-    tell({.output = about + bounded(text, tool_output_max - 1'000 - std::min<size_t>(count_characters(about), 5'000),
-                                    "The middle is left out."),
-          .is_error = status_ / 100 != 2});
+    timer_.cancel();
+    call_.reset();
+    Page page{.url = arguments_.url,
+              .type = type_,
+              .body = std::move(body_),
+              .status = status_,
+              .latin1 = latin1_,
+              .raw = arguments_.raw,
+              .cut = cut};
+    reading_ = in_background(
+        parts_.background, parts_.engine, [page = std::move(page)](const GivenUp&) { return page_text(page); },
+        [this](ToolOutcome outcome) { tell(std::move(outcome)); });
   }
 
   static std::string lowered(std::string_view text) {
@@ -175,6 +198,7 @@ class FetchRun final : public ToolRun, private http::Handler {
   Tool::Done done_;
   Timer timer_;
   std::unique_ptr<http::Call> call_;
+  std::unique_ptr<ToolRun> reading_;
   int status_ = 0;
   int redirects_ = 0;
   bool latin1_ = false;
@@ -191,24 +215,27 @@ class Fetch final : public Tool {
     const Result<Arguments> arguments = read_input(input);
     return arguments ? short_line(arguments->url) : std::string();
   }
-  Result<Need> need(const ToolContext&, std::string_view input) const override {
-    const Result<Arguments> arguments = read_input(input);
+  Result<Prepared> prepare(const ToolContext&, std::string input) const override {
+    Result<Arguments> arguments = read_input(input);
     if (!arguments) return std::unexpected(arguments.error());
     if (const Status good = check_host(arguments->url, parts_.allow_private); !good)
       return std::unexpected(good.error());
-    return Need{.ask = true, .subject = arguments->url, .tool = {}, .text = "Fetch " + arguments->url};
-  }
-  std::unique_ptr<ToolRun> run(ToolContext context, std::string input, Done done) override {
-    const Result<Arguments> arguments = read_input(input);
-    if (!arguments) return told_later(parts_.engine, refused(arguments.error()), std::move(done));
-    Status good = check_host(arguments->url, parts_.allow_private);
-    if (good && context.permitted != arguments->url)
-      good = fail(Code::forbidden, "Nobody allowed to fetch " + arguments->url + ".");
-    if (!good) return told_later(parts_.engine, refused(good.error()), std::move(done));
-    return std::make_unique<FetchRun>(parts_, *arguments, std::move(done));
+    Prepared call;
+    call.need = {.ask = true, .subject = arguments->url, .tool = {}, .text = "Fetch " + arguments->url};
+    call.run = [this, arguments = std::move(*arguments)](const ToolContext& context, Done done) mutable {
+      return run(context, std::move(arguments), std::move(done));
+    };
+    return call;
   }
 
  private:
+  std::unique_ptr<ToolRun> run(const ToolContext& context, Arguments arguments, Done done) const {
+    if (context.permitted != arguments.url)
+      return told_later(parts_.engine, {.output = "Nobody allowed to fetch " + arguments.url + ".", .is_error = true},
+                        std::move(done));
+    return std::make_unique<FetchRun>(parts_, std::move(arguments), std::move(done));
+  }
+
   FetchParts parts_;
   model::ToolSpec spec_{
       .name = "fetch",

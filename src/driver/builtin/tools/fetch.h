@@ -16,6 +16,7 @@ namespace errand::builtin {
 struct FetchParts {
   http::Client& http;
   Timers& timers;
+  Executor& background;
   Executor& engine;
   bool allow_private = false;  // Also addresses of this machine and of private networks.
 };

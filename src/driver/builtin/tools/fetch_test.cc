@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "base/thread_pool.h"
 #include "driver/builtin/tools/html_text.h"
 #include "tests/http/test_server.h"
 
@@ -76,18 +77,19 @@ struct FetchTool : testing::Test {
   http::TestLoop loop;
   SystemClock clock;
   TimerQueue timers{clock};
+  ThreadPool background{1};
   std::unique_ptr<http::Client> client = http::make_client(loop, {});
-  std::unique_ptr<Tool> tool = make_fetch({*client, timers, loop, true});
+  std::unique_ptr<Tool> tool = make_fetch({*client, timers, background, loop, true});
   ToolContext context;
 
   ToolOutcome fetch(Tool& with, const std::string& url) {
     const std::string input = fmt::format(R"({{"url":"{}"}})", url);
-    const Result<Tool::Need> need = with.need(context, input);
-    if (!need) return {.output = need.error().message, .is_error = true};
-    EXPECT_TRUE(need->ask);
-    context.permitted = need->subject;
+    Result<Tool::Prepared> call = with.prepare(context, input);
+    if (!call) return {.output = call.error().message, .is_error = true};
+    EXPECT_TRUE(call->need.ask);
+    context.permitted = call->need.subject;
     std::optional<ToolOutcome> outcome;
-    const auto run = with.run(context, input, [&](ToolOutcome told) { outcome = std::move(told); });
+    const auto run = call->run(context, [&](ToolOutcome told) { outcome = std::move(told); });
     EXPECT_TRUE(loop.run_until([&] { return outcome.has_value(); }));
     return outcome.value_or(ToolOutcome{});
   }
@@ -117,7 +119,7 @@ TEST_F(FetchTool, FollowsItsOwnHostAndTellsOfAnother) {
 }
 
 TEST_F(FetchTool, DoesNotReachPrivateAddressesUnlessItMay) {
-  const auto careful = make_fetch({*client, timers, loop, false});
+  const auto careful = make_fetch({*client, timers, background, loop, false});
   for (const std::string& url : {server.url("/page"), std::string("http://localhost:1/"), std::string("http://[::1]/"),
                                  std::string("http://169.254.169.254/latest"), std::string("http://0.0.0.0/")})
     EXPECT_TRUE(fetch(*careful, url).output.contains("private network")) << url;
@@ -127,7 +129,7 @@ TEST_F(FetchTool, DoesNotReachPrivateAddressesUnlessItMay) {
 
 // A name that is resolved to this machine, or a number written in a way that we do not know: the client looks.
 TEST_F(FetchTool, TheAddressIsLookedAtWhereItIsUsed) {
-  const auto careful = make_fetch({*client, timers, loop, false});
+  const auto careful = make_fetch({*client, timers, background, loop, false});
   for (const char* host : {"0x7f000001", "2130706433.", "017700000001", "127.1"}) {
     const ToolOutcome outcome = fetch(*careful, fmt::format("http://{}:{}/page", host, server.port()));
     EXPECT_TRUE(outcome.is_error) << host << ": " << outcome.output;
@@ -138,8 +140,8 @@ TEST_F(FetchTool, TheAddressIsLookedAtWhereItIsUsed) {
 TEST_F(FetchTool, WhatNobodyAllowedIsNotFetched) {
   context.permitted = "http://other.example/";
   std::optional<ToolOutcome> outcome;
-  const auto run = tool->run(context, fmt::format(R"({{"url":"{}"}})", server.url("/page")),
-                             [&](ToolOutcome told) { outcome = std::move(told); });
+  Result<Tool::Prepared> call = tool->prepare(context, fmt::format(R"({{"url":"{}"}})", server.url("/page")));
+  const auto run = call->run(context, [&](ToolOutcome told) { outcome = std::move(told); });
   ASSERT_TRUE(loop.run_until([&] { return outcome.has_value(); }));
   EXPECT_TRUE(outcome->is_error);
   EXPECT_EQ(server.accepted(), 0);

@@ -34,9 +34,9 @@ struct FileTools : testing::Test {
     return outcome.output;
   }
   Tool::Need need(Tool& tool, const std::string& input) {
-    const Result<Tool::Need> needed = tool.need(bench.context, input);
-    EXPECT_TRUE(needed) << needed.error().message;
-    return needed.value_or(Tool::Need{});
+    const Result<Tool::Prepared> prepared = tool.prepare(bench.context, input);
+    EXPECT_TRUE(prepared) << prepared.error().message;
+    return prepared ? prepared->need : Tool::Need{};
   }
 };
 
@@ -133,12 +133,14 @@ TEST_F(FileTools, ALinkThatIsSwappedLeadsNowhere) {
   work.write("sub/a", "mine");
   const std::string input = R"({"path":"sub/a","content":"evil"})";
   bench.call(*read, R"({"path":"sub/a"})");
-  const Tool::Need asks = need(*write, input);
+  Result<Tool::Prepared> prepared = write->prepare(bench.context, input);
+  ASSERT_TRUE(prepared);
   fs::rename(work / "sub", work / "was");
   other.write("a", "theirs");
   fs::create_directory_symlink(other.path(), work / "sub");
   ToolContext with = bench.context;
-  with.permitted = asks.subject;
+  with.permitted = prepared->need.subject;
+  EXPECT_TRUE(bench.run(*prepared, with).output.contains("is not what was asked for"));
   EXPECT_TRUE(bench.run(*write, with, input).is_error);
   EXPECT_TRUE(bench.run(*read, bench.context, R"({"path":"sub/a"})").is_error);
   EXPECT_EQ(content_of(other / "a"), "theirs");
@@ -298,7 +300,7 @@ TEST_F(FileTools, GrepIsBoundedInALongLineAndALargeTree) {
 TEST_F(FileTools, ACallThatIsGivenUpTellsNothing) {
   work.write("a", "x");
   bool told = false;
-  auto run = read->run(bench.context, R"({"path":"a"})", [&](ToolOutcome) { told = true; });
+  auto run = read->prepare(bench.context, R"({"path":"a"})")->run(bench.context, [&](ToolOutcome) { told = true; });
   run.reset();
   good(*read, R"({"path":"a"})");
   EXPECT_FALSE(told);

@@ -7,10 +7,8 @@
 
 #include "base/escape_filter.h"
 #include "base/text.h"
-#include "driver/builtin/tools/arguments.h"
-#include "driver/builtin/tools/file_tools.h"
+#include "driver/builtin/tools/file_tool.h"
 #include "driver/builtin/tools/tree.h"
-#include "model/model.h"
 
 namespace errand::builtin {
 namespace {
@@ -24,21 +22,16 @@ struct Arguments {
   bool ignored = false;
 };
 
-Result<Arguments> read_input(std::string_view input) {
-  Arguments arguments;
-  const Status good = read_arguments(input, [&](Fields& fields) {
-    require(fields, "pattern");
-    fields.text("pattern", arguments.pattern, path_rule);
-    fields.text("path", arguments.path, path_rule);
-    fields.flag("ignored", arguments.ignored);
-    if (fields.failed()) return;
-    if (arguments.pattern.starts_with('/'))
-      fields.refuse("pattern", "must be relative; give the folder in `path`");
-    else if (const auto glob = files::Glob::parse(arguments.pattern); !glob)
-      fields.refuse("pattern", "must be a pattern such as `src/**/*.cc` without \"..\"");
-  });
-  if (!good) return std::unexpected(good.error());
-  return arguments;
+void read_fields(Fields& fields, Arguments& arguments) {
+  require(fields, "pattern");
+  fields.text("pattern", arguments.pattern, path_rule);
+  fields.text("path", arguments.path, path_rule);
+  fields.flag("ignored", arguments.ignored);
+  if (fields.failed()) return;
+  if (arguments.pattern.starts_with('/'))
+    fields.refuse("pattern", "must be relative; give the folder in `path`");
+  else if (const auto glob = files::Glob::parse(arguments.pattern); !glob)
+    fields.refuse("pattern", "must be a pattern such as `src/**/*.cc` without \"..\"");
 }
 
 struct Hit {
@@ -53,13 +46,13 @@ files::Glob::States states_of(const files::Glob& glob, std::string_view path) {
   return states;
 }
 
-ToolOutcome find_files(const FileParts& parts, const Places& places, const Place& place, const Arguments& arguments,
-                       const GivenUp& given_up) {
+ToolOutcome find_files(const FileCall& call, const Arguments& arguments) {
+  const Place& place = call.place;
   const files::Glob glob = *files::Glob::parse(arguments.pattern);
   std::vector<Hit> hits;
   int64_t over = 0;
   const Result<TreeEnd> end = walk_tree(
-      place, places, {.ignored = arguments.ignored}, parts.clock, given_up,
+      place, call.places, {.ignored = arguments.ignored}, call.parts.clock, call.given_up,
       [&](const std::string& folder) { return !glob.hopeful(states_of(glob, folder)); },
       [&](const TreeFile& file) {
         if (!glob.matches(file.path)) return true;
@@ -69,7 +62,7 @@ ToolOutcome find_files(const FileParts& parts, const Places& places, const Place
           hits.push_back({file.path, file.info.st_mtim.tv_sec * 1'000'000'000LL + file.info.st_mtim.tv_nsec});
         return true;
       });
-  if (!end) return refused({end.error().code, place.shown + ": " + end.error().message, {}});
+  if (!end) return call.refuse(end.error());
   const auto total = static_cast<int64_t>(hits.size()) + over;
   // The newest first: what somebody works on.
   std::ranges::sort(hits, [](const Hit& a, const Hit& b) {
@@ -90,57 +83,34 @@ ToolOutcome find_files(const FileParts& parts, const Places& places, const Place
   return {.output = std::move(out)};
 }
 
-class GlobTool final : public Tool {
- public:
-  explicit GlobTool(FileParts parts) : parts_(std::move(parts)) {}
-
-  const model::ToolSpec& spec() const override { return spec_; }
-  bool read_only() const override { return true; }
-  std::string summary(std::string_view input) const override {
-    const Result<Arguments> arguments = read_input(input);
-    if (!arguments) return {};
-    return short_line(arguments->path == "." ? arguments->pattern
-                                             : fmt::format("{} in {}", arguments->pattern, arguments->path));
-  }
-  Result<Need> need(const ToolContext& context, std::string_view input) const override {
-    const Result<Arguments> arguments = read_input(input);
-    if (!arguments) return std::unexpected(arguments.error());
-    const Result<Place> place = Places(parts_.places, context).find(arguments->path, Access::read);
-    if (!place) return std::unexpected(place.error());
-    return need_of(*place, Access::read, "Look for files in");
-  }
-  std::unique_ptr<ToolRun> run(ToolContext context, std::string input, Done done) override {
-    const auto work = [parts = parts_, context = std::move(context),
-                       input = std::move(input)](const GivenUp& given_up) {
-      const Result<Arguments> arguments = read_input(input);
-      if (!arguments) return refused(arguments.error());
-      const Places places(parts.places, context);
-      const Result<Place> place = places.find_permitted(arguments->path, Access::read);
-      if (!place) return refused(place.error());
-      return find_files(parts, places, *place, *arguments, given_up);
-    };
-    return in_background(parts_.background, parts_.engine, work, std::move(done));
-  }
-
- private:
-  FileParts parts_;
-  model::ToolSpec spec_{
-      .name = "glob",
-      .description =
-          "Finds files by their paths: `src/**/*.cc`, `**/package.json`, `*.md`. `*` stands for a part of one name, "
-          "`**` "
-          "for any folders; a hidden name is found where the pattern's own part begins with a dot. What .gitignore "
-          "names "
-          "is left out. The newest come first, up to 500. To search in files use `grep`.",
-      .input_schema = R"({"type":"object","properties":{)"
-                      R"("pattern":{"type":"string","description":"A pattern for paths below `path`."},)"
-                      R"("path":{"type":"string","description":"The folder to look in. Default: the work dir."},)"
-                      R"("ignored":{"type":"boolean","description":"Also files that .gitignore names. Default false."})"
-                      R"(},"required":["pattern"],"additionalProperties":false})"};
-};
+std::string summary(const Arguments& arguments) {
+  return arguments.path == "." ? arguments.pattern : fmt::format("{} in {}", arguments.pattern, arguments.path);
+}
 
 }  // namespace
 
-std::unique_ptr<Tool> make_glob(FileParts parts) { return std::make_unique<GlobTool>(std::move(parts)); }
+std::unique_ptr<Tool> make_glob(FileParts parts) {
+  return make_file_tool<Arguments>(
+      std::move(parts),
+      {.spec = {.name = "glob",
+                .description = "Finds files by their paths: `src/**/*.cc`, `**/package.json`, `*.md`. `*` stands for a "
+                               "part of one name, "
+                               "`**` "
+                               "for any folders; a hidden name is found where the pattern's own part begins with a "
+                               "dot. What .gitignore "
+                               "names "
+                               "is left out. The newest come first, up to 500. To search in files use `grep`.",
+                .input_schema =
+                    R"({"type":"object","properties":{)"
+                    R"("pattern":{"type":"string","description":"A pattern for paths below `path`."},)"
+                    R"("path":{"type":"string","description":"The folder to look in. Default: the work dir."},)"
+                    R"("ignored":{"type":"boolean","description":"Also files that .gitignore names. Default false."})"
+                    R"(},"required":["pattern"],"additionalProperties":false})"},
+       .access = Access::read,
+       .act = "Look for files in",
+       .read = read_fields,
+       .summary = summary,
+       .work = find_files});
+}
 
 }  // namespace errand::builtin

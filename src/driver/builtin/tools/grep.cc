@@ -8,11 +8,9 @@
 
 #include "base/escape_filter.h"
 #include "base/text.h"
-#include "driver/builtin/tools/arguments.h"
-#include "driver/builtin/tools/file_tools.h"
+#include "driver/builtin/tools/file_tool.h"
 #include "driver/builtin/tools/tree.h"
 #include "files/glob.h"
-#include "model/model.h"
 
 namespace errand::builtin {
 namespace {
@@ -60,30 +58,25 @@ Result<files::Glob> name_glob(const std::string& text) {
   return files::Glob::parse(text.contains('/') ? text : "**/" + text, files::Dots::any);
 }
 
-Result<Arguments> read_input(std::string_view input) {
-  Arguments arguments;
-  const Status good = read_arguments(input, [&](Fields& fields) {
-    require(fields, "pattern");
-    fields.text("pattern", arguments.pattern, {.bytes_max = pattern_max, .may_be_blank = true});
-    fields.text("path", arguments.path, path_rule);
-    fields.text("glob", arguments.glob, path_rule);
-    fields.flag("ignore_case", arguments.ignore_case);
-    fields.flag("literal", arguments.literal);
-    fields.flag("ignored", arguments.ignored);
-    fields.integer("context", arguments.context, 0, 20);
-    fields.integer("limit", arguments.limit, 1, 2'000);
-    fields.name_of<Mode>("mode", arguments.mode, parse_mode, "lines, files or count");
-    if (fields.failed()) return;
-    if (arguments.pattern.empty()) return fields.refuse("pattern", "must not be empty", "empty");
-    if (arguments.pattern.contains('\n')) return fields.refuse("pattern", "must be for one line: it has a line break");
-    if (!arguments.glob.empty() && !name_glob(arguments.glob))
-      return fields.refuse("glob", "must be a pattern such as `*.cc` or `src/**/*.h`");
-    if (const auto regex = compile(arguments); !regex->ok())
-      fields.refuse("pattern", "is no regular expression (RE2): " + to_utf8(regex->error()) +
-                                   "; set `literal` to search for plain text");
-  });
-  if (!good) return std::unexpected(good.error());
-  return arguments;
+void read_fields(Fields& fields, Arguments& arguments) {
+  require(fields, "pattern");
+  fields.text("pattern", arguments.pattern, {.bytes_max = pattern_max, .may_be_blank = true});
+  fields.text("path", arguments.path, path_rule);
+  fields.text("glob", arguments.glob, path_rule);
+  fields.flag("ignore_case", arguments.ignore_case);
+  fields.flag("literal", arguments.literal);
+  fields.flag("ignored", arguments.ignored);
+  fields.integer("context", arguments.context, 0, 20);
+  fields.integer("limit", arguments.limit, 1, 2'000);
+  fields.name_of<Mode>("mode", arguments.mode, parse_mode, "lines, files or count");
+  if (fields.failed()) return;
+  if (arguments.pattern.empty()) return fields.refuse("pattern", "must not be empty", "empty");
+  if (arguments.pattern.contains('\n')) return fields.refuse("pattern", "must be for one line: it has a line break");
+  if (!arguments.glob.empty() && !name_glob(arguments.glob))
+    return fields.refuse("glob", "must be a pattern such as `*.cc` or `src/**/*.h`");
+  if (const auto regex = compile(arguments); !regex->ok())
+    fields.refuse("pattern", "is no regular expression (RE2): " + to_utf8(regex->error()) +
+                                 "; set `literal` to search for plain text");
 }
 
 class Search {
@@ -239,9 +232,9 @@ class Search {
   bool full_ = false, late_ = false;
 };
 
-ToolOutcome grep_place(const FileParts& parts, const Places& places, const Place& place, const Arguments& arguments,
-                       const GivenUp& given_up) {
-  Search search(arguments, parts.clock, given_up);
+ToolOutcome grep_place(const FileCall& call, const Arguments& arguments) {
+  const Place& place = call.place;
+  Search search(arguments, call.parts.clock, call.given_up);
   if (const Result<files::File> file = open_place(place)) {
     search.file_in(*file, one_line(place.shown));
     return search.outcome({}, place.shown);
@@ -249,78 +242,53 @@ ToolOutcome grep_place(const FileParts& parts, const Places& places, const Place
   std::optional<files::Glob> glob;
   if (!arguments.glob.empty()) glob = *name_glob(arguments.glob);
   const Result<TreeEnd> end =
-      walk_tree(place, places, {.ignored = arguments.ignored, .patience_ms = patience_ms}, parts.clock, given_up, {},
-                [&](const TreeFile& file) {
+      walk_tree(place, call.places, {.ignored = arguments.ignored, .patience_ms = patience_ms}, call.parts.clock,
+                call.given_up, {}, [&](const TreeFile& file) {
                   if (glob && !glob->matches(file.path)) return true;
                   return search.file(file.folder, file.name,
                                      one_line(place.shown == "." ? file.path : place.shown + "/" + file.path));
                 });
-  if (!end)
-    return refused({end.error().code,
-                    end.error().code == Code::not_found ? place.shown + ": There is no file or folder of this name."
-                                                        : place.shown + ": " + end.error().message,
-                    {}});
+  if (!end && end.error().code == Code::not_found)
+    return call.refuse({Code::not_found, "There is no file or folder of this name.", {}});
+  if (!end) return call.refuse(end.error());
   return search.outcome(*end, place.shown);
 }
 
-class Grep final : public Tool {
- public:
-  explicit Grep(FileParts parts) : parts_(std::move(parts)) {}
-
-  const model::ToolSpec& spec() const override { return spec_; }
-  bool read_only() const override { return true; }
-  std::string summary(std::string_view input) const override {
-    const Result<Arguments> arguments = read_input(input);
-    if (!arguments) return {};
-    return short_line(arguments->path == "." ? arguments->pattern
-                                             : fmt::format("{} in {}", arguments->pattern, arguments->path));
-  }
-  Result<Need> need(const ToolContext& context, std::string_view input) const override {
-    const Result<Arguments> arguments = read_input(input);
-    if (!arguments) return std::unexpected(arguments.error());
-    const Result<Place> place = Places(parts_.places, context).find(arguments->path, Access::read);
-    if (!place) return std::unexpected(place.error());
-    return need_of(*place, Access::read, "Search in");
-  }
-  std::unique_ptr<ToolRun> run(ToolContext context, std::string input, Done done) override {
-    const auto work = [parts = parts_, context = std::move(context),
-                       input = std::move(input)](const GivenUp& given_up) {
-      const Result<Arguments> arguments = read_input(input);
-      if (!arguments) return refused(arguments.error());
-      const Places places(parts.places, context);
-      const Result<Place> place = places.find_permitted(arguments->path, Access::read);
-      if (!place) return refused(place.error());
-      return grep_place(parts, places, *place, *arguments, given_up);
-    };
-    return in_background(parts_.background, parts_.engine, work, std::move(done));
-  }
-
- private:
-  FileParts parts_;
-  model::ToolSpec spec_{
-      .name = "grep",
-      .description =
-          "Searches files for lines that a regular expression matches (RE2 syntax: no lookaround, no backreferences; "
-          "one "
-          "line at a time). Gives `path:line:text`. What .gitignore names, .git and files that are no text are passed "
-          "by. "
-          "Narrow it with `path` and `glob`.",
-      .input_schema =
-          R"({"type":"object","properties":{)"
-          R"("pattern":{"type":"string","description":"The regular expression, or with `literal` plain text."},)"
-          R"("path":{"type":"string","description":"The file or folder to search. Default: the work dir."},)"
-          R"("glob":{"type":"string","description":"Only files whose path matches: `*.cc` (in every folder) or `src/**/*.h`."},)"
-          R"("ignore_case":{"type":"boolean"},)"
-          R"("literal":{"type":"boolean","description":"The pattern is plain text."},)"
-          R"("context":{"type":"integer","minimum":0,"maximum":20,"description":"Lines to show around each match."},)"
-          R"("mode":{"type":"string","enum":["lines","files","count"],"description":"lines (default), only the files' names, or counts by file."},)"
-          R"("limit":{"type":"integer","minimum":1,"maximum":2000,"description":"Matches (or files) at most. Default 200."},)"
-          R"("ignored":{"type":"boolean","description":"Also files that .gitignore names."})"
-          R"(},"required":["pattern"],"additionalProperties":false})"};
-};
+std::string summary(const Arguments& arguments) {
+  return arguments.path == "." ? arguments.pattern : fmt::format("{} in {}", arguments.pattern, arguments.path);
+}
 
 }  // namespace
 
-std::unique_ptr<Tool> make_grep(FileParts parts) { return std::make_unique<Grep>(std::move(parts)); }
+std::unique_ptr<Tool> make_grep(FileParts parts) {
+  return make_file_tool<Arguments>(
+      std::move(parts),
+      {.spec =
+           {.name = "grep",
+            .description = "Searches files for lines that a regular expression matches (RE2 syntax: no lookaround, no "
+                           "backreferences; "
+                           "one "
+                           "line at a time). Gives `path:line:text`. What .gitignore names, .git and files that are no "
+                           "text are passed "
+                           "by. "
+                           "Narrow it with `path` and `glob`.",
+            .input_schema =
+                R"({"type":"object","properties":{)"
+                R"("pattern":{"type":"string","description":"The regular expression, or with `literal` plain text."},)"
+                R"("path":{"type":"string","description":"The file or folder to search. Default: the work dir."},)"
+                R"("glob":{"type":"string","description":"Only files whose path matches: `*.cc` (in every folder) or `src/**/*.h`."},)"
+                R"("ignore_case":{"type":"boolean"},)"
+                R"("literal":{"type":"boolean","description":"The pattern is plain text."},)"
+                R"("context":{"type":"integer","minimum":0,"maximum":20,"description":"Lines to show around each match."},)"
+                R"("mode":{"type":"string","enum":["lines","files","count"],"description":"lines (default), only the files' names, or counts by file."},)"
+                R"("limit":{"type":"integer","minimum":1,"maximum":2000,"description":"Matches (or files) at most. Default 200."},)"
+                R"("ignored":{"type":"boolean","description":"Also files that .gitignore names."})"
+                R"(},"required":["pattern"],"additionalProperties":false})"},
+       .access = Access::read,
+       .act = "Search in",
+       .read = read_fields,
+       .summary = summary,
+       .work = grep_place});
+}
 
 }  // namespace errand::builtin

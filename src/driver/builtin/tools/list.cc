@@ -10,10 +10,7 @@
 
 #include "base/escape_filter.h"
 #include "base/text.h"
-#include "driver/builtin/tools/arguments.h"
-#include "driver/builtin/tools/file_tools.h"
-#include "driver/builtin/tools/in_background.h"
-#include "model/model.h"
+#include "driver/builtin/tools/file_tool.h"
 
 namespace errand::builtin {
 namespace {
@@ -21,12 +18,11 @@ namespace {
 constexpr size_t names_max = 100'000;  // Read,
 constexpr size_t shown_max = 1'000;    // and shown.
 
-Result<std::string> read_input(std::string_view input) {
+struct Arguments {
   std::string path = ".";
-  const Status good = read_arguments(input, [&](Fields& fields) { fields.text("path", path, path_rule); });
-  if (!good) return std::unexpected(good.error());
-  return path;
-}
+};
+
+void read_fields(Fields& fields, Arguments& arguments) { fields.text("path", arguments.path, path_rule); }
 
 struct Close {
   void operator()(DIR* folder) const { ::closedir(folder); }
@@ -77,55 +73,35 @@ ToolOutcome list_folder(Fd folder, const std::string& shown) {
   return {.output = std::move(out)};
 }
 
-class List final : public Tool {
- public:
-  explicit List(FileParts parts) : parts_(std::move(parts)) {}
+ToolOutcome list_place(const FileCall& call, const Arguments&) {
+  Result<Fd> folder = open_place_folder(call.place);
+  if (folder) return list_folder(std::move(*folder), call.place.shown);
+  if (folder.error().code == Code::not_found)
+    return call.refuse({Code::not_found, "There is no folder of this name.", {}});
+  return call.refuse(folder.error());
+}
 
-  const model::ToolSpec& spec() const override { return spec_; }
-  bool read_only() const override { return true; }
-  std::string summary(std::string_view input) const override {
-    const Result<std::string> path = read_input(input);
-    return path ? short_line(*path) : std::string();
-  }
-  Result<Need> need(const ToolContext& context, std::string_view input) const override {
-    const Result<std::string> path = read_input(input);
-    if (!path) return std::unexpected(path.error());
-    const Result<Place> place = Places(parts_.places, context).find(*path, Access::read);
-    if (!place) return std::unexpected(place.error());
-    return need_of(*place, Access::read, "List");
-  }
-  std::unique_ptr<ToolRun> run(ToolContext context, std::string input, Done done) override {
-    const auto work = [parts = parts_, context = std::move(context), input = std::move(input)](const GivenUp&) {
-      const Result<std::string> path = read_input(input);
-      if (!path) return refused(path.error());
-      const Result<Place> place = Places(parts.places, context).find_permitted(*path, Access::read);
-      if (!place) return refused(place.error());
-      Result<Fd> folder = open_place_folder(*place);
-      if (!folder)
-        return refused({folder.error().code,
-                        folder.error().code == Code::not_found ? place->shown + ": There is no folder of this name."
-                                                               : place->shown + ": " + folder.error().message,
-                        {}});
-      return list_folder(std::move(*folder), place->shown);
-    };
-    return in_background(parts_.background, parts_.engine, work, std::move(done));
-  }
-
- private:
-  FileParts parts_;
-  model::ToolSpec spec_{
-      .name = "list",
-      .description =
-          "Lists a folder: its files with their sizes, folders with a slash behind, links with where they "
-          "lead. Hidden names too. Up to 1,000 names; for whole trees use `glob`.",
-      .input_schema =
-          R"({"type":"object","properties":{)"
-          R"("path":{"type":"string","description":"The folder, relative to the work dir or absolute. Default: the work dir."})"
-          R"(},"additionalProperties":false})"};
-};
+std::string summary(const Arguments& arguments) { return arguments.path; }
 
 }  // namespace
 
-std::unique_ptr<Tool> make_list(FileParts parts) { return std::make_unique<List>(std::move(parts)); }
+std::unique_ptr<Tool> make_list(FileParts parts) {
+  return make_file_tool<Arguments>(
+      std::move(parts),
+      {.spec =
+           {.name = "list",
+            .description =
+                "Lists a folder: its files with their sizes, folders with a slash behind, links with where they "
+                "lead. Hidden names too. Up to 1,000 names; for whole trees use `glob`.",
+            .input_schema =
+                R"({"type":"object","properties":{)"
+                R"("path":{"type":"string","description":"The folder, relative to the work dir or absolute. Default: the work dir."})"
+                R"(},"additionalProperties":false})"},
+       .access = Access::read,
+       .act = "List",
+       .read = read_fields,
+       .summary = summary,
+       .work = list_place});
+}
 
 }  // namespace errand::builtin

@@ -68,7 +68,6 @@ Places::Places(PlaceSettings settings, const ToolContext& context)
     : settings_(std::move(settings)),
       task_(context.task->id),
       sandboxed_(context.task->launch.sandbox != Sandbox::off),
-      permitted_(context.permitted),
       artifacts_(resolved(command::artifact_folder(settings_.data_dir, context.task->id))),
       data_dir_(resolved(settings_.data_dir)),
       home_(settings_.home.empty() ? std::string() : resolved(settings_.home)) {
@@ -148,12 +147,12 @@ Status Places::check_sandboxed(const Place& place) const {
   return {};
 }
 
-Result<Place> Places::find_permitted(std::string_view path, Access access) const {
+Result<Place> Places::find_permitted(std::string_view path, Access access, std::string_view permitted) const {
   Result<Place> place = find(path, access);
   if (!place) return place;
   if (access == Access::write)
     if (Status good = check_sandboxed(*place); !good) return std::unexpected(good.error());
-  if (place->shown == permitted_ || (access == Access::read && place->inside)) return place;
+  if (place->shown == permitted || (access == Access::read && place->inside)) return place;
   return fail(Code::forbidden, "Nobody allowed to use " + place->real + "; it is not what was asked for.",
               "not_permitted");
 }

@@ -53,13 +53,13 @@ enum class Access : uint8_t { read, write };
 
 class Places {
  public:
+  // Resolves the roots, which looks at the file system.
   Places(PlaceSettings settings, const ToolContext& context);
 
   // invalid_argument where it is no path (empty, a NUL byte, too long). Looks at the file system.
   Result<Place> find(std::string_view path, Access access) const;
-  // The same, and refuses what was not allowed: an outside place whose name is not `context.permitted`; a write that is
-  // not.
-  Result<Place> find_permitted(std::string_view path, Access access) const;
+  // The same, and refuses what was not allowed: an outside place whose name is not `permitted`; a write that is not.
+  Result<Place> find_permitted(std::string_view path, Access access, std::string_view permitted) const;
   // Must a walk leave this (a resolved path) alone?
   bool hidden(const std::string& real) const;
   const std::string& work_dir() const { return work_dir_; }
@@ -69,9 +69,8 @@ class Places {
   Status check_sandboxed(const Place& place) const;
 
   PlaceSettings settings_;
-  const TaskId task_;
-  const bool sandboxed_;
-  const std::string permitted_;
+  TaskId task_;
+  bool sandboxed_;
   std::string work_dir_;            // Resolved; the first root.
   std::vector<std::string> roots_;  // Resolved.
   std::vector<std::string> readable_;

@@ -4,12 +4,9 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "driver/builtin/tools/arguments.h"
-#include "driver/builtin/tools/file_tools.h"
-#include "driver/builtin/tools/in_background.h"
+#include "driver/builtin/tools/file_tool.h"
 #include "files/media_type.h"
 #include "files/write.h"
-#include "model/model.h"
 
 namespace errand::builtin {
 namespace {
@@ -26,16 +23,11 @@ struct Arguments {
   int64_t limit = lines_default;
 };
 
-Result<Arguments> read_input(std::string_view input) {
-  Arguments arguments;
-  const Status good = read_arguments(input, [&](Fields& fields) {
-    require(fields, "path");
-    fields.text("path", arguments.path, path_rule);
-    fields.integer("offset", arguments.offset, 1, INT64_MAX / 2);
-    fields.integer("limit", arguments.limit, 1, lines_max);
-  });
-  if (!good) return std::unexpected(good.error());
-  return arguments;
+void read_fields(Fields& fields, Arguments& arguments) {
+  require(fields, "path");
+  fields.text("path", arguments.path, path_rule);
+  fields.integer("offset", arguments.offset, 1, INT64_MAX / 2);
+  fields.integer("limit", arguments.limit, 1, lines_max);
 }
 
 // The lines of a file from the first to the last that was asked for, one at a time, in bounded memory.
@@ -136,61 +128,42 @@ ToolOutcome read_lines(const files::File& file, const Arguments& arguments, cons
   return {.output = std::move(out)};
 }
 
-class Read final : public Tool {
- public:
-  explicit Read(FileParts parts) : parts_(std::move(parts)) {}
+ToolOutcome read_place(const FileCall& call, const Arguments& arguments) {
+  const Result<files::File> file = open_place(call.place);
+  if (!file) return call.refuse(file.error());
+  const std::string identity = files::identity(*file);
+  ToolOutcome outcome = read_lines(*file, arguments, call.given_up);
+  if (!outcome.is_error) call.parts.memory.saw(call.task, call.place.real, identity);
+  return outcome;
+}
 
-  const model::ToolSpec& spec() const override { return spec_; }
-  bool read_only() const override { return true; }
-  std::string summary(std::string_view input) const override {
-    const Result<Arguments> arguments = read_input(input);
-    if (!arguments) return {};
-    return short_line(arguments->offset > 1 ? fmt::format("{} from line {}", arguments->path, arguments->offset)
-                                            : arguments->path);
-  }
-  Result<Need> need(const ToolContext& context, std::string_view input) const override {
-    const Result<Arguments> arguments = read_input(input);
-    if (!arguments) return std::unexpected(arguments.error());
-    const Result<Place> place = Places(parts_.places, context).find(arguments->path, Access::read);
-    if (!place) return std::unexpected(place.error());
-    return need_of(*place, Access::read, "Read");
-  }
-  std::unique_ptr<ToolRun> run(ToolContext context, std::string input, Done done) override {
-    const auto work = [parts = parts_, context = std::move(context),
-                       input = std::move(input)](const GivenUp& given_up) {
-      const Result<Arguments> arguments = read_input(input);
-      if (!arguments) return refused(arguments.error());
-      const Result<Place> place = Places(parts.places, context).find_permitted(arguments->path, Access::read);
-      if (!place) return refused(place.error());
-      const Result<files::File> file = open_place(*place);
-      if (!file) return refused({file.error().code, place->shown + ": " + file.error().message, {}});
-      const std::string identity = files::identity(*file);
-      ToolOutcome outcome = read_lines(*file, *arguments, given_up);
-      if (!outcome.is_error) parts.memory.saw(context.task->id, place->real, identity);
-      return outcome;
-    };
-    return in_background(parts_.background, parts_.engine, work, std::move(done));
-  }
-
- private:
-  FileParts parts_;
-  model::ToolSpec spec_{
-      .name = "read",
-      .description =
-          "Reads a text file: its lines with their numbers, up to 2,000 of them (30,000 characters) from line "
-          "`offset` on. Read a file before you change it. Paths are relative to the work dir, or absolute; a "
-          "file outside of the task's folders needs a person's permission. For a folder use `list`; to find "
-          "something use `grep`.",
-      .input_schema =
-          R"({"type":"object","properties":{)"
-          R"("path":{"type":"string","description":"The file, relative to the work dir or absolute."},)"
-          R"("offset":{"type":"integer","minimum":1,"description":"The first line, counted from 1. Default 1."},)"
-          R"("limit":{"type":"integer","minimum":1,"maximum":10000,"description":"How many lines at most. Default 2000."})"
-          R"(},"required":["path"],"additionalProperties":false})"};
-};
+std::string summary(const Arguments& arguments) {
+  return arguments.offset > 1 ? fmt::format("{} from line {}", arguments.path, arguments.offset) : arguments.path;
+}
 
 }  // namespace
 
-std::unique_ptr<Tool> make_read(FileParts parts) { return std::make_unique<Read>(std::move(parts)); }
+std::unique_ptr<Tool> make_read(FileParts parts) {
+  return make_file_tool<Arguments>(
+      std::move(parts),
+      {.spec =
+           {.name = "read",
+            .description =
+                "Reads a text file: its lines with their numbers, up to 2,000 of them (30,000 characters) from line "
+                "`offset` on. Read a file before you change it. Paths are relative to the work dir, or absolute; a "
+                "file outside of the task's folders needs a person's permission. For a folder use `list`; to find "
+                "something use `grep`.",
+            .input_schema =
+                R"({"type":"object","properties":{)"
+                R"("path":{"type":"string","description":"The file, relative to the work dir or absolute."},)"
+                R"("offset":{"type":"integer","minimum":1,"description":"The first line, counted from 1. Default 1."},)"
+                R"("limit":{"type":"integer","minimum":1,"maximum":10000,"description":"How many lines at most. Default 2000."})"
+                R"(},"required":["path"],"additionalProperties":false})"},
+       .access = Access::read,
+       .act = "Read",
+       .read = read_fields,
+       .summary = summary,
+       .work = read_place});
+}
 
 }  // namespace errand::builtin

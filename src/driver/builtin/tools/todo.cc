@@ -82,22 +82,26 @@ class Todo final : public Tool {
     const auto done = std::ranges::count(arguments->items, State::completed, &Item::state);
     return fmt::format("{} of {} done", done, arguments->items.size());
   }
-  Result<Need> need(const ToolContext&, std::string_view input) const override {
-    if (const Result<Arguments> arguments = read_input(input); !arguments) return std::unexpected(arguments.error());
-    return Need{.ask = false, .subject = {}, .tool = {}, .text = {}};
-  }
-  std::unique_ptr<ToolRun> run(ToolContext context, std::string input, Done done) override {
+  Result<Prepared> prepare(const ToolContext&, std::string input) const override {
     Result<Arguments> arguments = read_input(input);
-    if (!arguments) return told_later(engine_, refused(arguments.error()), std::move(done));
-    auto& all = lists_->by_task;
-    if (arguments->given) all.insert_or_assign(context.task->id.value, std::move(arguments->items));
-    if (all.size() > lists_max) all.erase(all.begin());
-    const auto found = all.find(context.task->id.value);
-    std::string text = found == all.end() ? "There is no list yet." : shown(found->second);
-    return told_later(engine_, {.output = std::move(text)}, std::move(done));
+    if (!arguments) return std::unexpected(arguments.error());
+    return Prepared{.need = {.ask = false, .subject = {}, .tool = {}, .text = {}},
+                    .children = {},
+                    .run = [this, arguments = std::move(*arguments)](const ToolContext& context, Done done) mutable {
+                      return told_later(engine_, {.output = keep(context.task->id, std::move(arguments))},
+                                        std::move(done));
+                    }};
   }
 
  private:
+  std::string keep(const TaskId& task, Arguments arguments) const {
+    auto& all = lists_->by_task;
+    if (arguments.given) all.insert_or_assign(task.value, std::move(arguments.items));
+    if (all.size() > lists_max) all.erase(all.begin());
+    const auto found = all.find(task.value);
+    return found == all.end() ? "There is no list yet." : shown(found->second);
+  }
+
   Executor& engine_;
   std::shared_ptr<TodoLists> lists_;
   model::ToolSpec spec_{.name = "todo",

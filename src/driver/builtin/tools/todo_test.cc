@@ -17,7 +17,7 @@ TEST(Todo, KeepsTheListOfItsTask) {
   EXPECT_EQ(bench.call(*todo, items).output, "[x] look\n[>] build\n[ ] test\n");
   EXPECT_EQ(bench.call(*todo, "{}").output, "[x] look\n[>] build\n[ ] test\n");
   EXPECT_EQ(todo->summary(items), "1 of 3 done");
-  EXPECT_FALSE(todo->need(bench.context, items)->ask);
+  EXPECT_FALSE(todo->prepare(bench.context, items)->need.ask);
   bench.edit_task([](Task& task) { task.id = TaskId("task_02"); });
   EXPECT_EQ(bench.call(*todo, "").output, "There is no list yet.");
   bench.edit_task([](Task& task) { task.id = TaskId("task_01"); });

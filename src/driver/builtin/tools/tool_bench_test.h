@@ -44,16 +44,22 @@ class ToolBench {
   }
 
   // As the loop does: asks what it needs, says yes to it, runs it, waits.
-  ToolOutcome call(Tool& tool, const std::string& input) {
-    const Result<Tool::Need> need = tool.need(context, input);
-    if (!need) return {.output = need.error().message, .is_error = true};
+  ToolOutcome call(const Tool& tool, const std::string& input) {
+    Result<Tool::Prepared> prepared = tool.prepare(context, input);
+    if (!prepared) return {.output = prepared.error().message, .is_error = true};
     ToolContext with = context;
-    if (need->ask) with.permitted = need->subject;
-    return run(tool, with, input);
+    if (prepared->need.ask) with.permitted = prepared->need.subject;
+    return run(*prepared, with);
   }
-  ToolOutcome run(Tool& tool, const ToolContext& with, const std::string& input) {
+  // With what `with` permits.
+  ToolOutcome run(const Tool& tool, const ToolContext& with, const std::string& input) {
+    Result<Tool::Prepared> prepared = tool.prepare(with, input);
+    if (!prepared) return {.output = prepared.error().message, .is_error = true};
+    return run(*prepared, with);
+  }
+  ToolOutcome run(Tool::Prepared& prepared, const ToolContext& with) {
     std::optional<ToolOutcome> outcome;
-    const std::unique_ptr<ToolRun> run = tool.run(with, input, [&](ToolOutcome told) { outcome = std::move(told); });
+    const std::unique_ptr<ToolRun> run = prepared.run(with, [&](ToolOutcome told) { outcome = std::move(told); });
     if (outcome) return {.output = "told inside the call", .is_error = true};
     if (!engine.until([&] { return outcome.has_value(); })) return {.output = "no answer", .is_error = true};
     return *outcome;

@@ -38,10 +38,10 @@ class Turn final : public TurnTools {
       : set_(set), task_(std::move(task)), agent_(std::move(agent)) {}
 
   void prepare(std::move_only_function<void(std::vector<std::string>)> ready) override;
-  const std::vector<Tool*>& list() const override { return tools_; }
-  Tool* find(std::string_view name) const override {
+  const std::vector<std::shared_ptr<const Tool>>& list() const override { return tools_; }
+  std::shared_ptr<const Tool> find(std::string_view name) const override {
     const auto found =
-        std::ranges::find(tools_, name, [](const Tool* tool) -> std::string_view { return tool->spec().name; });
+        std::ranges::find(tools_, name, [](const auto& tool) -> std::string_view { return tool->spec().name; });
     return found == tools_.end() ? nullptr : *found;
   }
   std::string skills_text() const override { return skills_text_; }
@@ -60,8 +60,8 @@ class Turn final : public TurnTools {
   Set& set_;
   const std::shared_ptr<const Task> task_;
   const std::shared_ptr<const Agent> agent_;
-  std::vector<Tool*> tools_;
-  std::unique_ptr<Tool> skill_tool_;
+  std::vector<std::shared_ptr<const Tool>> tools_;
+  std::shared_ptr<const Tool> skill_tool_;
   std::unique_ptr<mcp::Servers> servers_;
   std::string skills_text_;
   std::vector<std::string> warnings_;
@@ -83,7 +83,8 @@ class Set final : public ToolSet {
     tools_.push_back(make_bash({parts_.supervisor, parts_.background, parts_.engine, settings_.command}));
     tools_.push_back(make_todo(parts_.engine, todo_));
     if (parts_.http)
-      tools_.push_back(make_fetch({*parts_.http, parts_.timers, parts_.engine, settings_.fetch.allow_private}));
+      tools_.push_back(
+          make_fetch({*parts_.http, parts_.timers, parts_.background, parts_.engine, settings_.fetch.allow_private}));
   }
 
   Status check(const Launch& launch) const override {
@@ -92,7 +93,8 @@ class Set final : public ToolSet {
 
   std::unique_ptr<TurnTools> open(std::shared_ptr<const Task> task, std::shared_ptr<const Agent> agent) override {
     // Asked for late: the toolbox is made behind the drivers.
-    if (parts_.agent_tools && agent_tools_.empty()) agent_tools_ = make_agent_tools(*parts_.agent_tools);
+    if (parts_.agent_tools && agent_tools_.empty())
+      for (auto& tool : make_agent_tools(*parts_.agent_tools)) agent_tools_.push_back(std::move(tool));
     return std::make_unique<Turn>(*this, std::move(task), std::move(agent));
   }
 
@@ -141,11 +143,9 @@ class Set final : public ToolSet {
   const ToolSettings& settings() const { return settings_; }
   const ToolSetParts& parts() const { return parts_; }
   ReadableFolders& readable() { return *readable_; }
-  std::vector<Tool*> tools() const {
-    std::vector<Tool*> all;
-    all.reserve(tools_.size() + agent_tools_.size());
-    for (const auto& tool : tools_) all.push_back(tool.get());
-    for (const auto& tool : agent_tools_) all.push_back(tool.get());
+  std::vector<std::shared_ptr<const Tool>> tools() const {
+    std::vector<std::shared_ptr<const Tool>> all = tools_;
+    all.insert(all.end(), agent_tools_.begin(), agent_tools_.end());
     return all;
   }
 
@@ -155,8 +155,8 @@ class Set final : public ToolSet {
   FileMemory memory_;
   std::shared_ptr<ReadableFolders> readable_ = std::make_shared<ReadableFolders>();
   std::shared_ptr<TodoLists> todo_ = make_todo_lists();
-  std::vector<std::unique_ptr<Tool>> tools_;
-  std::vector<std::unique_ptr<Tool>> agent_tools_;
+  std::vector<std::shared_ptr<const Tool>> tools_;
+  std::vector<std::shared_ptr<const Tool>> agent_tools_;
 };
 
 void Turn::prepare(std::move_only_function<void(std::vector<std::string>)> ready) {
@@ -211,17 +211,17 @@ void Turn::begin_servers() {
 }
 
 void Turn::choose() {
-  std::vector<Tool*> all = set_.tools();
-  if (skill_tool_) all.push_back(skill_tool_.get());
+  std::vector<std::shared_ptr<const Tool>> all = set_.tools();
+  if (skill_tool_) all.push_back(skill_tool_);
   if (servers_) std::ranges::copy(servers_->tools(), std::back_inserter(all));
   std::vector<std::string> names, unknown;
-  for (const Tool* tool : all) names.push_back(tool->spec().name);
+  for (const auto& tool : all) names.push_back(tool->spec().name);
   std::vector<std::string> wanted = agent_->tools;
   // Skills and servers that the launch asked for are there whatever the agent names.
   if (!wanted.empty()) wanted.insert(wanted.end(), {"skill", "mcp"});
   std::vector<std::string> chosen = wanted.empty() ? names : chosen_tools(wanted, names, unknown);
   if (wanted.empty() && !set_.settings().fetch.enabled) std::erase(chosen, fetch_name);
-  for (Tool* tool : all)
+  for (const auto& tool : all)
     if (std::ranges::find(chosen, tool->spec().name) != chosen.end()) tools_.push_back(tool);
   for (const std::string& word : unknown)
     warnings_.push_back(fmt::format("The agent {} names a tool \"{}\" that there is not.", agent_->name, word));
