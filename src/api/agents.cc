@@ -132,6 +132,8 @@ Result<SettingsChange> parse_settings_change(std::string_view body) {
   SettingsChange change;
   Fields fields(document->value());
   if (fields.has("max_concurrent")) fields.integer("max_concurrent", change.max_concurrent.emplace(), 1, 10'000);
+  if (fields.has("max_per_agent")) fields.numbers("max_per_agent", change.max_per_agent.emplace(), 1'000, 1, 10'000);
+  if (fields.has("max_per_model")) fields.numbers("max_per_model", change.max_per_model.emplace(), 1'000, 1, 10'000);
   seconds_or_none(fields, "idle_timeout_s", change.idle_timeout_ms);
   seconds_or_none(fields, "retention_s", change.retention_ms);
   seconds_or_none(fields, "ask_timeout_s", change.ask_timeout_ms);
@@ -151,8 +153,8 @@ Result<SettingsChange> parse_settings_change(std::string_view body) {
     fields.name_of("fork_profile", change.fork_profile.emplace(), fork::parse_profile, "`plain` or `tiered`");
   // Those that are known, and only read at the start, are refused by a sentence of their own.
   for (const char* fixed :
-       {"max_per_agent", "max_per_model", "allow_over_limit", "command_timeout_s", "max_restarts", "output_limit_bytes",
-        "limit_cpu_s", "limit_memory_bytes", "limit_processes", "limit_open_files", "limit_nice", "default_work_dir"})
+       {"allow_over_limit", "command_timeout_s", "max_restarts", "output_limit_bytes", "limit_cpu_s",
+        "limit_memory_bytes", "limit_processes", "limit_open_files", "limit_nice", "default_work_dir"})
     if (fields.has(fixed))
       fields.refuse(fixed, "must be changed in errand.toml: it is read when the server starts", "fixed_setting");
   if (const Status status = fields.done(); !status) return std::unexpected(status.error());

@@ -167,6 +167,21 @@ void Fields::map(std::string_view name, std::map<std::string, std::string>& into
   }
 }
 
+void Fields::numbers(std::string_view name, std::map<std::string, int>& into, size_t count_max, int min, int max) {
+  const json::value* value = find(name);
+  if (!value) return;
+  const json::object* object = value->if_object();
+  if (!object) return refuse(name, "must be an object of names and numbers", "wrong_type");
+  if (object->size() > count_max) {
+    return refuse(name, "must have at most " + std::to_string(count_max) + " members", "too_many");
+  }
+  into.clear();
+  Fields members(*value, path_ + std::string(name) + ".");
+  for (const auto& [key, member] : *object)
+    if (const auto number = members.integer_in(key, min, max)) into.emplace(key, static_cast<int>(*number));
+  if (const Status status = members.done(); !status) error_ = status.error();
+}
+
 void Fields::inner(std::string_view name, const std::function<void(Fields&)>& visit) {
   const json::value* value = find(name);
   if (!value) return;

@@ -66,6 +66,7 @@ struct EngineSettings {
 // What may be changed while the server runs, and is stored: absent stays as it is.
 struct SettingsChange {
   std::optional<int> max_concurrent;
+  std::optional<std::map<std::string, int>> max_per_agent, max_per_model;  // As a whole.
   std::optional<Millis> idle_timeout_ms, retention_ms, ask_timeout_ms;
   std::optional<bool> wake;
   std::optional<int> loop_max;

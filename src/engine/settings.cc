@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view agent_prefix = "agents/";
 constexpr std::string_view prefix = "settings/";
+constexpr size_t limits_max = 1'000;
 
 // Each of a change's settings that is given, by its name: visit(name, write).
 template <class Visit>
@@ -23,6 +24,16 @@ void each_given(const SettingsChange& change, Visit visit) {
     if (value) visit(name, [&](JsonOut& out) { out.value(*value); });
   };
   number("max_concurrent", change.max_concurrent);
+  const auto table = [&](const char* name, const std::optional<std::map<std::string, int>>& value) {
+    if (!value) return;
+    visit(name, [&](JsonOut& out) {
+      out.object();
+      for (const auto& [key, limit] : *value) out.field(key, limit);
+      out.end();
+    });
+  };
+  table("max_per_agent", change.max_per_agent);
+  table("max_per_model", change.max_per_model);
   number("idle_timeout_s", change.idle_timeout_ms);
   number("retention_s", change.retention_ms);
   number("ask_timeout_s", change.ask_timeout_ms);
@@ -42,6 +53,10 @@ bool read_stored(std::string_view name, Fields& fields, SettingsChange& into) {
   constexpr auto ms_max = static_cast<Millis>(seconds_max * 1'000);
   if (name == "max_concurrent") {
     number(into.max_concurrent, 1, 10'000);
+  } else if (name == "max_per_agent") {
+    fields.numbers("value", into.max_per_agent.emplace(), limits_max, 1, 10'000);
+  } else if (name == "max_per_model") {
+    fields.numbers("value", into.max_per_model.emplace(), limits_max, 1, 10'000);
   } else if (name == "idle_timeout_s") {
     number(into.idle_timeout_ms, 0, ms_max);
   } else if (name == "retention_s") {
@@ -70,6 +85,9 @@ bool read_stored(std::string_view name, Fields& fields, SettingsChange& into) {
 
 void EngineImpl::use_limits() {
   SlotLimits limits{settings_.max_concurrent, settings_.max_per_agent, settings_.max_per_model};
+  // People name an agent; its tasks carry its id.
+  for (const auto& [name, limit] : settings_.max_per_agent)
+    if (const auto agent = find_agent(name)) limits.per_agent.emplace(agent->id, limit);
   for (const auto& agent : agents_)
     if (agent->max_concurrent > 0) limits.per_agent.emplace(agent->id, agent->max_concurrent);
   slots_.set_limits(std::move(limits));
@@ -80,6 +98,8 @@ void EngineImpl::use_settings(const SettingsChange& change) {
     if (value) setting = *value;
   };
   use(settings_.max_concurrent, change.max_concurrent);
+  use(settings_.max_per_agent, change.max_per_agent);
+  use(settings_.max_per_model, change.max_per_model);
   use(settings_.idle_timeout_ms, change.idle_timeout_ms);
   use(settings_.retention_ms, change.retention_ms);
   use(settings_.ask_timeout_ms, change.ask_timeout_ms);

@@ -98,8 +98,32 @@ TEST(Agents, AtMostSoManyOfOneWorkAtOnce) {
   EXPECT_EQ(world.get(second.id).state, TaskState::pending);
 }
 
+TEST(Agents, AreMeantByTheirNamesInTheLimits) {
+  World world({.max_concurrent = 10, .max_per_agent = {{"reviewer", 1}}});
+  ASSERT_TRUE(put(world, {}, reviewer()));
+  const auto as_reviewer = [](Launch& l) { l.agent_id = "reviewer"; };
+  const Task first = world.run_script("hang", Script().hang(), as_reviewer);
+  const Task second = world.run_script("hang", Script().hang(), as_reviewer);
+  EXPECT_EQ(world.get(first.id).state, TaskState::running);
+  EXPECT_EQ(world.get(second.id).state, TaskState::pending);
+}
+
 Result<EngineSettings> change(World& world, SettingsChange change) {
   return world.ask<EngineSettings>([&](auto reply) { world.engine->change_settings(change, std::move(reply)); });
+}
+
+TEST(SettingsChanges, LimitOneAgentOrModelAndLetItGoAgain) {
+  World world({.max_concurrent = 10});
+  ASSERT_TRUE(change(world, {.max_per_agent = {{{"script", 1}}}, .max_per_model = {{{"m", 2}}}}));
+  world.crash();
+  EXPECT_EQ(world.engine->settings().max_per_agent, (std::map<std::string, int>{{"script", 1}}));
+  EXPECT_EQ(world.engine->settings().max_per_model, (std::map<std::string, int>{{"m", 2}}));
+  const auto scripted = [](Launch& l) { l.agent_id = "script"; };
+  const Task first = world.run_script("hang", Script().hang(), scripted);
+  const Task second = world.run_script("hang", Script().hang(), scripted);
+  EXPECT_EQ(world.get(second.id).state, TaskState::pending);
+  ASSERT_TRUE(change(world, {.max_per_agent = std::map<std::string, int>()}));
+  EXPECT_EQ(world.get(second.id).state, TaskState::running);
 }
 
 TEST(SettingsChanges, HoldAtOnceAndOverRestarts) {

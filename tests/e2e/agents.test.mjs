@@ -44,6 +44,9 @@ test('Settings change while the server runs, and lose to the file', async (t) =>
   const changed = await server.api('PATCH', '/api/settings', { max_concurrent: 6, ask_timeout_s: 60, tools_family: 'bgagent' });
   assert.equal(changed.status, 200, changed.text);
   assert.equal(changed.json.max_concurrent, 6);
+  const narrow = await server.api('PATCH', '/api/settings', { max_per_model: { gpt: 2 } });
+  assert.deepEqual(narrow.json.max_per_model, { gpt: 2 }, narrow.text);
+  for (const wrong of [3, { gpt: 0 }, { gpt: 'two' }]) assert.equal((await server.api('PATCH', '/api/settings', { max_per_model: wrong })).status, 400);
   assert.equal((await server.get('/api/tools')).family, 'bgagent');
   await server.kill9();
   await server.start();
