@@ -183,9 +183,12 @@ bool check_server(Context& context, Checks& checks) {
   }
   checks.push_back({"token", State::ok, "accepted", ""});
   add_means(*health, checks);
-  std::string names;
-  for (const AgentInfo& agent : parse_agents(*body).value_or(std::vector<AgentInfo>()))
-    names.append(names.empty() ? "" : ", ").append(agent.id);
+  std::string names, others;
+  for (const AgentInfo& agent : parse_agents(*body).value_or(std::vector<AgentInfo>())) {
+    std::string& list = agent.unavailable.empty() ? names : others;
+    list.append(list.empty() ? "" : ", ").append(agent.name);
+  }
+  if (!others.empty()) names += fmt::format("; not usable here: {} (errand agents says why)", others);
   checks.push_back({"agents", State::ok, names, ""});
   return true;
 }
@@ -199,10 +202,10 @@ bool on_path(std::string_view program) {
 
 // Where no server runs: what one would find.
 Check check_path() {
-  std::string found = "command, demo";
-  for (const char* program : {"opencode", "claude", "gemini", "codex"})
-    if (on_path(program)) found.append(", ").append(program);
-  return {"agents", State::ok, found, ""};
+  return {
+      "agents", State::ok,
+      fmt::format("command, demo{}; builtin where the server knows a model", on_path("opencode") ? ", opencode" : ""),
+      ""};
 }
 
 // OpenCode's plugin, where there is OpenCode or the plugin.

@@ -23,6 +23,7 @@
 #include "process/journal_format.h"
 #include "process/launch.h"
 #include "process/limit_watch.h"
+#include "process/protocol.h"
 #include "process/run.h"
 #include "process/tree.h"
 
@@ -36,29 +37,47 @@ constexpr Millis record_again_ms = 1'000;
 constexpr int keeper_nice = -10;
 constexpr int sandbox_depth = 2;  // bwrap itself, and its first process inside.
 constexpr int64_t never = std::numeric_limits<int64_t>::max();
+constexpr size_t packet_max = 64 * 1024;
+// Of one keeper: it has the memory that the supervisor had when it was forked.
+constexpr int runs_max = 500;
+
+// The child's standard descriptors.
+struct Ends {
+  int in, out, err;
+};
+
+// What is the same for all runs of one keeper.
+struct Post {
+  pid_t supervisor;
+  int control, runs, cgroups;
+  bool cgroup_memory, cgroup_pids;
+  int usual_nice = 0;  // The supervisor's.
+  Fd signals;
+};
 
 class Keeper {
  public:
-  explicit Keeper(const KeeperSetup& setup) : setup_(setup), request_(setup.request) {}
+  Keeper(const Post& post, const SpawnRequest& request, const std::string& marker, const Ends& ends, bool may_wait)
+      : post_(post), request_(request), marker_(marker), ends_(ends), may_wait_(may_wait) {}
 
-  void run() {
-    if (!prepare()) return;
+  // True: nothing of the run is left here, and this process is as good as new.
+  bool run() {
     KeeperReport report;
     report.error = make_folder();
     if (report.error != 0) {
       report.kind = KeeperReport::refused;
-      return send(report);
+      send(report);
+      return false;
     }
     start();
     while (!reap()) wait_for_something();
     if (group_) group_->remove();
-    if (parent_gone_) return;
+    if (parent_gone_) return false;
     tell_gone();
-    record();
+    return record();
   }
 
  private:
-  bool prepare();
   int make_folder();
   void start();
   void wait_for_something();
@@ -71,12 +90,15 @@ class Keeper {
   void end_for(const LimitHit& hit);
   void look();
   void tell_gone();
-  void record();
-  void send(const KeeperReport& report) { ::send(setup_.control, &report, sizeof report, MSG_NOSIGNAL); }
+  bool record();
+  void send(const KeeperReport& report) { ::send(post_.control, &report, sizeof report, MSG_NOSIGNAL); }
 
-  const KeeperSetup& setup_;
+  const Post& post_;
   const SpawnRequest& request_;
-  Fd signals_, folder_;
+  const std::string& marker_;
+  const Ends ends_;
+  const bool may_wait_;
+  Fd folder_;
   std::optional<Cgroup> group_;
   std::optional<LimitWatch> watch_;  // While the main child runs.
   pid_t main_ = -1;
@@ -86,8 +108,7 @@ class Keeper {
   bool killing_ = false;
   int64_t timeout_at_ = never, kill_at_ = never;  // Steady.
   KeeperReport end_;
-  int usual_nice_ = 0;  // The supervisor's.
-  std::string why_;     // Text of the end.
+  std::string why_;  // Text of the end.
   int left_behind_ = 0;
   std::string order_;  // The record of the end, once it came.
 };
@@ -112,42 +133,42 @@ void close_all_but(std::initializer_list<int> keep) {
   ::close_range(next, ~0u, 0);
 }
 
-bool Keeper::prepare() {
+bool prepare(Post& post, const Ends& ends) {
   // First of all: as long as these copies are open, other runs' pipes do not end and the supervisor's lock is held.
-  close_all_but({setup_.control, setup_.in, setup_.out, setup_.err, setup_.runs, setup_.cgroups});
+  close_all_but({post.control, ends.in, ends.out, ends.err, post.runs, post.cgroups});
   ::prctl(PR_SET_NAME, "errand-keeper");
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   // It sleeps, but when it wakes it has something to see that others would like to outrun. Where it may not, so be it.
-  usual_nice_ = ::getpriority(PRIO_PROCESS, 0);
-  ::setpriority(PRIO_PROCESS, 0, std::min(keeper_nice, usual_nice_));
+  post.usual_nice = ::getpriority(PRIO_PROCESS, 0);
+  ::setpriority(PRIO_PROCESS, 0, std::min(keeper_nice, post.usual_nice));
   sigset_t mask;
   ::sigfillset(&mask);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::sigemptyset(&mask);
   for (int number : {SIGCHLD, SIGTERM, SIGINT, parent_died}) ::sigaddset(&mask, number);
-  signals_.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
+  post.signals.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
   ::prctl(PR_SET_PDEATHSIG, parent_died);
-  return signals_ && ::getppid() == setup_.supervisor;  // It may have died before the line above.
+  return post.signals && ::getppid() == post.supervisor;  // It may have died before the line above.
 }
 
 // mkdir succeeds once: that is what makes a run start at most once. It is on disk before anything runs: after a power
 // cut, "no folder" must mean that nothing ran.
 int Keeper::make_folder() {
   const std::string& run = request_.run;
-  if (::mkdirat(setup_.runs, run.c_str(), 0700) != 0) return errno;
-  folder_.reset(::openat(setup_.runs, run.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (::mkdirat(post_.runs, run.c_str(), 0700) != 0) return errno;
+  folder_.reset(::openat(post_.runs, run.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   int error = folder_ && ::flock(folder_.get(), LOCK_EX | LOCK_NB) == 0 ? make_journal(folder_.get()) : errno;
-  if (error == 0 && ::fsync(setup_.runs) != 0) error = errno;
-  if (error != 0) remove_run(setup_.runs, run);
+  if (error == 0 && ::fsync(post_.runs) != 0) error = errno;
+  if (error != 0) remove_run(post_.runs, run);
   return error;
 }
 
 void Keeper::start() {
-  group_ = Cgroup::make(setup_.cgroups, setup_.cgroup_memory, setup_.cgroup_pids, request_.run, request_.limits);
-  Started started = start_child(
-      {request_, setup_.marker, setup_.in, setup_.out, setup_.err, group_ ? group_->fd() : -1, usual_nice_});
+  group_ = Cgroup::make(post_.cgroups, post_.cgroup_memory, post_.cgroup_pids, request_.run, request_.limits);
+  Started started =
+      start_child({request_, marker_, ends_.in, ends_.out, ends_.err, group_ ? group_->fd() : -1, post_.usual_nice});
   // The child alone holds its ends of the pipes: when the last process of the tree is gone, they end.
-  for (int fd : {setup_.in, setup_.out, setup_.err}) ::close(fd);
+  for (int fd : {ends_.in, ends_.out, ends_.err}) ::close(fd);
   KeeperReport report;
   report.at_ms = wall_ms();
   if (started.pid < 0) {
@@ -168,7 +189,7 @@ void Keeper::wait_for_something() {
   int64_t due = std::min({timeout_at_, kill_at_, watch_ ? watch_->due() : never});
   int64_t now = steady_ms();
   int timeout = due == never ? -1 : static_cast<int>(std::clamp<int64_t>(due - now, 0, 3'600'000));
-  pollfd fds[] = {{signals_.get(), POLLIN, 0}, {parent_gone_ ? -1 : setup_.control, POLLIN, 0}};
+  pollfd fds[] = {{post_.signals.get(), POLLIN, 0}, {parent_gone_ ? -1 : post_.control, POLLIN, 0}};
   ::poll(fds, 2, timeout);
   if (fds[0].revents) take_signals();
   if (fds[1].revents) take_order();
@@ -183,9 +204,9 @@ void Keeper::wait_for_something() {
 
 void Keeper::take_signals() {
   signalfd_siginfo info;
-  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+  while (::read(post_.signals.get(), &info, sizeof info) == sizeof info) {
     if (info.ssi_signo == parent_died) {
-      parent_gone_ = ::getppid() != setup_.supervisor;
+      parent_gone_ = ::getppid() != post_.supervisor;
       if (parent_gone_) begin_kill();
     } else if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT) {
       begin_stop(RunEnd::How::stopped, request_.grace_ms, "Its keeper was asked to end it.");
@@ -194,8 +215,8 @@ void Keeper::take_signals() {
 }
 
 void Keeper::take_order() {
-  char packet[64 * 1024];
-  ssize_t n = ::recv(setup_.control, packet, sizeof packet, MSG_DONTWAIT);
+  char packet[packet_max];
+  ssize_t n = ::recv(post_.control, packet, sizeof packet, MSG_DONTWAIT);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (n <= 0) {
     parent_gone_ = true;
@@ -212,6 +233,8 @@ void Keeper::take_order() {
     }
     case KeeperOrder::record:
       order_ = rest;
+      break;
+    case KeeperOrder::next:  // Only to one that waits.
       break;
   }
 }
@@ -291,7 +314,7 @@ void Keeper::look() {
     report.cpu_us = static_cast<int64_t>(usage->cpu_s * 1e6);
     report.max_memory = usage->memory_bytes;
     report.processes = usage->processes;
-    ::send(setup_.control, &report, sizeof report, MSG_NOSIGNAL | MSG_DONTWAIT);
+    ::send(post_.control, &report, sizeof report, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
   if (hit) end_for(*hit);
 }
@@ -315,30 +338,89 @@ void Keeper::tell_gone() {
   send(end_);
 }
 
-void Keeper::record() {
+bool Keeper::record() {
   while (order_.empty()) {
-    pollfd control{setup_.control, POLLIN, 0};
+    pollfd control{post_.control, POLLIN, 0};
     ::poll(&control, 1, -1);
     take_order();
-    if (parent_gone_) return;
+    if (parent_gone_) return false;
   }
   KeeperReport report;
   for (;;) {
     report.error = finish_journal(folder_.get());
     if (report.error == 0) report.error = write_end(folder_.get(), order_);
     report.kind = report.error ? KeeperReport::delayed : KeeperReport::recorded;
+    // One that had to end something may have gone first, and knows of strays: a new one is the safer.
+    report.waits = !report.error && may_wait_ && !terminated_ && !killing_;
     send(report);
-    if (!report.error) return;
-    pollfd control{setup_.control, POLLIN, 0};
+    if (!report.error) return report.waits;
+    pollfd control{post_.control, POLLIN, 0};
     if (::poll(&control, 1, record_again_ms) > 0) take_order();
-    if (parent_gone_) return;
+    if (parent_gone_) return false;
+  }
+}
+
+struct Next {
+  SpawnRequest request;
+  std::string marker;
+  Ends ends;
+};
+
+// The packet of a further run, and the descriptors that came with it.
+std::optional<Next> receive_next(int control) {
+  char packet[packet_max];
+  int descriptors[3] = {-1, -1, -1};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof descriptors)];
+  iovec part{.iov_base = packet, .iov_len = sizeof packet};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = room;
+  message.msg_controllen = sizeof room;
+  const ssize_t n = ::recvmsg(control, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  const cmsghdr* const header = n > 1 ? CMSG_FIRSTHDR(&message) : nullptr;
+  if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof descriptors) ||
+      (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || packet[0] != static_cast<char>(KeeperOrder::next))
+    return std::nullopt;
+  std::memcpy(descriptors, CMSG_DATA(header), sizeof descriptors);
+  const auto fields = Fields::parse({packet + 1, static_cast<size_t>(n - 1)});
+  Result<SpawnRequest> request = fields ? get_spawn(*fields) : fail(Code::invalid_argument, "No fields.");
+  if (!request) return std::nullopt;
+  return Next{
+      std::move(*request), std::string(fields->text("marker")), {descriptors[0], descriptors[1], descriptors[2]}};
+}
+
+// Nothing: the supervisor has no further run for it, or is gone.
+std::optional<Next> wait_for_next(const Post& post) {
+  for (;;) {
+    pollfd fds[] = {{post.signals.get(), POLLIN, 0}, {post.control, POLLIN, 0}};
+    ::poll(fds, 2, -1);
+    if (fds[1].revents) return receive_next(post.control);
+    signalfd_siginfo info;
+    while (::read(post.signals.get(), &info, sizeof info) == sizeof info)
+      if (info.ssi_signo != SIGCHLD) return std::nullopt;
   }
 }
 
 }  // namespace
 
+std::string next_run(const SpawnRequest& request, const std::string& marker) {
+  FrameOut out;
+  put_spawn(out, request);
+  out.add("marker", marker);
+  if (out.payload().size() >= packet_max) return {};
+  return static_cast<char>(KeeperOrder::next) + std::string(out.payload());
+}
+
 void keep(const KeeperSetup& setup) {
-  Keeper(setup).run();
+  Post post{setup.supervisor, setup.control, setup.runs, setup.cgroups, setup.cgroup_memory, setup.cgroup_pids, 0, {}};
+  Ends ends{setup.in, setup.out, setup.err};
+  if (!prepare(post, ends)) ::_exit(0);
+  bool waits = Keeper(post, setup.request, setup.marker, ends, true).run();
+  for (int runs = 1; waits; ++runs) {
+    const std::optional<Next> next = wait_for_next(post);
+    waits = next && Keeper(post, next->request, next->marker, next->ends, runs < runs_max).run();
+  }
   ::_exit(0);
 }
 

@@ -1,6 +1,7 @@
-// The keeper: one small process for each run, forked by the supervisor. It starts the run's child, is the subreaper of
-// everything that comes of it, ends it all, and brings the end to disk. It never touches the output. All that may have
-// to wait for the disk is done here and not in the supervisor, which has one thread for all runs.
+// The keeper: one small process for each run, forked by the supervisor, or one whose run is over. It starts the run's
+// child, is the subreaper of everything that comes of it, ends it all, and brings the end to disk. It never touches the
+// output. All that may have to wait for the disk is done here and not in the supervisor, which has one thread for all
+// runs.
 //
 // What it may signal: SIGKILL only to its own unreaped children, whose pids cannot be reused; reaping one hands it the
 // children of that one; so it goes on in rounds until it has none. SIGTERM also to deeper ones, through pidfds.
@@ -28,13 +29,17 @@ struct KeeperSetup {
   bool cgroup_memory = false, cgroup_pids = false;
 };
 
+// A further run for a keeper that waits; empty where it is too long for a packet.
+std::string next_run(const SpawnRequest& request, const std::string& marker);
+
 // In the forked process. The descriptors named in `setup` and 0 to 2 stay, every other one is closed.
 [[noreturn]] void keep(const KeeperSetup& setup);
 
 // Supervisor to keeper: one packet a message, this byte first.
 enum class KeeperOrder : char {
   stop = 's',    // Then the grace time, int64_t milliseconds.
-  record = 'r',  // The output is drained. Then the record of the end: bring log and end to disk, answer, leave.
+  record = 'r',  // The output is drained. Then the record of the end: bring log and end to disk, answer, leave or wait.
+  next = 'n',    // A further run, to one that waits. Then next_run()'s bytes, with descriptors for 0, 1 and 2.
 };
 
 // Keeper to supervisor: one packet a report.
@@ -44,7 +49,7 @@ struct KeeperReport {
     failed,    // `text`: why there is no child.
     refused,   // `error`: the run's folder could not be made and brought to disk; nothing was started.
     gone,      // The whole tree; the end follows.
-    recorded,  // The end is on disk.
+    recorded,  // The end is on disk. `waits`: the keeper has nothing left and takes a further run.
     delayed,   // `error`: it could not be written yet; tried again every second.
     used,      // So far: `cpu_us`, `max_memory` (now), `processes`.
   } kind = started;
@@ -56,6 +61,7 @@ struct KeeperReport {
   int64_t cpu_us = 0;
   int64_t max_memory = 0;
   int processes = 0;
+  bool waits = false;
   char limit[16] = {};  // As in RunEnd.
   int64_t limit_value = 0, limit_seen = 0;
   char text[1024] = {};

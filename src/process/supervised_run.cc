@@ -63,7 +63,7 @@ SupervisedRun::~SupervisedRun() {
 Result<std::unique_ptr<SupervisedRun>> SupervisedRun::start(const RunPlace& place, const SpawnRequest& request) {
   std::unique_ptr<SupervisedRun> result(new SupervisedRun(place, request.run));
   result->grace_ms_ = request.grace_ms;
-  if (auto forked = result->fork_keeper(request); !forked) return std::unexpected(forked.error());
+  if (auto forked = result->find_keeper(request); !forked) return std::unexpected(forked.error());
   result->journal_.emplace(place.runs, request.run, request.mode, request.output_limit);
   return result;
 }
@@ -76,12 +76,8 @@ std::unique_ptr<SupervisedRun> SupervisedRun::abandoned(const RunPlace& place, s
   return result;
 }
 
-Status SupervisedRun::fork_keeper(const SpawnRequest& request) {
-  Fd child_in, child_out, child_err, keeper_end;
-  int pair[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return machine_error("No socket", errno);
-  control_.reset(pair[0]);
-  keeper_end.reset(pair[1]);
+Status SupervisedRun::find_keeper(const SpawnRequest& request) {
+  Fd child_in, child_out, child_err;
   if (!make_pipe(out_, child_out) || !make_pipe(err_, child_err)) return machine_error("No pipe", errno);
   if (request.keep_stdin) {
     if (!make_pipe(child_in, in_)) return machine_error("No pipe", errno);
@@ -93,12 +89,25 @@ Status SupervisedRun::fork_keeper(const SpawnRequest& request) {
   never_block(out_);
   never_block(err_);
 
-  pid_t self = ::getpid();
-  keeper_ = ::fork();
-  if (keeper_ < 0) return machine_error("No process", errno);
-  if (keeper_ == 0)
-    keep({request, run_marker(place_.runs_path + "/" + run_), self, keeper_end.get(), child_in.get(), child_out.get(),
-          child_err.get(), place_.runs, place_.cgroups.fd(), place_.cgroups.memory(), place_.cgroups.pids()});
+  const std::string marker = run_marker(place_.runs_path + "/" + run_);
+  const std::string packet = next_run(request, marker);
+  auto waiting =
+      packet.empty() ? std::nullopt : place_.idle.take(packet, child_in.get(), child_out.get(), child_err.get());
+  if (waiting) {
+    keeper_ = waiting->pid;
+    control_ = std::move(waiting->control);
+  } else {
+    int pair[2];
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return machine_error("No socket", errno);
+    control_.reset(pair[0]);
+    Fd keeper_end(pair[1]);
+    const pid_t self = ::getpid();
+    keeper_ = ::fork();
+    if (keeper_ < 0) return machine_error("No process", errno);
+    if (keeper_ == 0)
+      keep({request, marker, self, keeper_end.get(), child_in.get(), child_out.get(), child_err.get(), place_.runs,
+            place_.cgroups.fd(), place_.cgroups.memory(), place_.cgroups.pids()});
+  }
   place_.loop.watch(control_.get(), EPOLLIN, this);
   watch_output();
   return {};
@@ -157,6 +166,10 @@ void SupervisedRun::take_report() {
         begin_drain();
         break;
       case KeeperReport::recorded:
+        if (report.waits) {
+          place_.loop.forget(control_.get());
+          place_.idle.give({std::exchange(keeper_, -1), std::move(control_)});
+        }
         finish();
         break;
       case KeeperReport::delayed:

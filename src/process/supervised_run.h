@@ -19,6 +19,7 @@
 
 #include "process/cgroup.h"
 #include "process/event_loop.h"
+#include "process/idle_keepers.h"
 #include "process/journal_writer.h"
 #include "process/keeper.h"
 
@@ -32,13 +33,14 @@ struct RunPlace {
   std::string runs_path;  // data_dir/run
   int runs = -1;
   const CgroupPlace& cgroups;
+  IdleKeepers& idle;
 };
 
 class SupervisedRun final : public Ready {
  public:
   enum class State : uint8_t { starting, alive, draining, recording, orphaned, abandoned, ended };
 
-  // No folder of this name exists: forks the keeper, which makes it. An error is one of the machine.
+  // No folder of this name exists: finds or forks a keeper, which makes it. An error is one of the machine.
   static Result<std::unique_ptr<SupervisedRun>> start(const RunPlace& place, const SpawnRequest& request);
   static std::unique_ptr<SupervisedRun> abandoned(const RunPlace& place, std::string run, Fd folder);
   ~SupervisedRun() override;
@@ -79,7 +81,7 @@ class SupervisedRun final : public Ready {
   };
 
   SupervisedRun(const RunPlace& place, std::string run) : place_(place), run_(std::move(run)) {}
-  Status fork_keeper(const SpawnRequest& request);
+  Status find_keeper(const SpawnRequest& request);
   void take_report();
   void started(const KeeperReport& report);
   void refused(int error);

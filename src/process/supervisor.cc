@@ -110,9 +110,10 @@ class Supervisor final : public Ready, public PeerOwner {
   Abilities abilities_;
   std::string build_;
   std::map<std::string, std::unique_ptr<SupervisedRun>> runs_;
-  std::map<pid_t, std::string> keepers_;  // Unreaped ones, and whose they are.
-  std::set<std::string> removing_;        // Released; their folders are going.
-  std::set<std::string> to_remove_;       // Of these, those that wait for the next remover.
+  std::map<pid_t, std::string> keepers_;  // Unreaped ones, and whose they are (or were: those that wait).
+  IdleKeepers idle_;
+  std::set<std::string> removing_;   // Released; their folders are going.
+  std::set<std::string> to_remove_;  // Of these, those that wait for the next remover.
   pid_t remover_ = -1;
   std::vector<std::unique_ptr<Peer>> peers_;
   bool leaving_ = false;   // Ends everything, then leaves.
@@ -174,7 +175,7 @@ std::optional<int> Supervisor::set_up() {
   ::getrlimit(RLIMIT_NOFILE, &files);
   files.rlim_cur = files.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &files);
-  place_.reset(new RunPlace{loop_, real_path(path) + "/" + runs_name, runs_dir_.get(), cgroups_});
+  place_.reset(new RunPlace{loop_, real_path(path) + "/" + runs_name, runs_dir_.get(), cgroups_, idle_});
 
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);  // What was ignored would stay so for all.
@@ -234,6 +235,7 @@ int Supervisor::run() {
     sweep_peers();
     int64_t next = tick();
     if (sweep_runs()) continue;
+    if (leaving_ || retiring_) idle_.dismiss();
     if (!alive() && keepers_.empty() && remover_ < 0) {
       int64_t now = steady_ms();
       bool idle = peers_.empty() && now - alone_since_ >= options_.idle_exit_ms;
@@ -286,6 +288,7 @@ void Supervisor::reap() {
     if (keeper == keepers_.end()) continue;
     auto run = runs_.find(keeper->second);
     keepers_.erase(keeper);
+    idle_.forget(pid);
     if (run == runs_.end() || run->second->keeper() != pid) continue;
     run->second->keeper_exited();
   }
@@ -334,7 +337,7 @@ bool Supervisor::alive() const { return !runs_.empty(); }
 int64_t Supervisor::tick() {
   int64_t now = steady_ms();
   if (now >= strays_at_) reap();
-  int64_t next = strays_at_;
+  int64_t next = std::min(strays_at_, idle_.tick(now));
   for (auto& entry : runs_) next = std::min(next, entry.second->tick(now));
   if (peers_.empty() && !leaving_) {
     int64_t leave_at = alone_since_ + (alive() ? options_.orphan_ms : options_.idle_exit_ms);

@@ -82,7 +82,10 @@ test('CPU time is counted over the whole tree, and moves while it runs (R4.1)', 
   const events = await server.events(task.id);
   const samples = events.filter((event) => event.type === 'task.progress');
   assert.ok(samples.length >= 1, 'told to who watches');
-  assert.ok(samples.length <= 10, `${samples.length} events are a flood`);
+  // On a busy machine its ten seconds of CPU take a minute.
+  const { started_at, completed_at } = await server.task(task.id);
+  const seconds = (Date.parse(completed_at) - Date.parse(started_at)) / 1000;
+  assert.ok(samples.length <= Math.max(10, seconds), `${samples.length} events in ${seconds} s are a flood`);
 });
 
 test('a file bomb meets its own limit; the server has its descriptors (T13)', async (t) => {

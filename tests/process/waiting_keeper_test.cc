@@ -1,0 +1,114 @@
+// A keeper whose run is over waits a moment and takes the next one: as good as a new one, or not used at all.
+#include <signal.h>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "process/tree.h"
+#include "tests/process/harness.h"
+
+namespace errand::process {
+namespace {
+
+using How = RunEnd::How;
+
+// The one keeper that there is while nothing runs; 0: none.
+pid_t waiting_keeper(const Bench& bench) {
+  const std::vector<pid_t> keepers = children_of(bench.supervisor_pid());
+  EXPECT_LE(keepers.size(), 1u);
+  return keepers.empty() ? 0 : keepers[0];
+}
+
+// What the run prints: the pid of its keeper (the parent of its main child).
+SpawnRequest who(const Bench& bench, const std::string& run) { return bench.shell(run, "echo $PPID"); }
+
+pid_t keeper_of(Bench& bench, const std::string& run) {
+  EXPECT_EQ(bench.run_to_end(who(bench, run)).how, How::exited);
+  return std::atoi(bench.printed(run).c_str());
+}
+
+TEST(WaitingKeeper, TakesTheNextRun) {
+  Bench bench;
+  const pid_t first = keeper_of(bench, "task_a.1");
+  EXPECT_EQ(waiting_keeper(bench), first);
+  EXPECT_EQ(keeper_of(bench, "task_a.2"), first);
+  EXPECT_TRUE(bench.executor.until([&] { return waiting_keeper(bench) == 0; }, 10'000)) << "it does not wait for ever";
+  EXPECT_NE(keeper_of(bench, "task_a.3"), first);
+}
+
+TEST(WaitingKeeper, GivesEachRunWhatIsItsOwn) {
+  Bench bench;
+  TempFolder folder;
+  SpawnRequest first = bench.shell("task_a.1", "pwd; umask; echo $A; ulimit -n; cat; exit 3");
+  first.env.push_back("A=first");
+  first.umask = 0;
+  first.limits.open_files = 50;
+  const RunEnd one = bench.run_to_end(first);
+  EXPECT_EQ(one.exit_code, 3);
+  const pid_t keeper = waiting_keeper(bench);
+  ASSERT_GT(keeper, 0);
+
+  SpawnRequest second = bench.shell("task_a.2", "pwd; umask; echo \"<$A>\"; ulimit -n; cat; echo err >&2; kill -9 $$");
+  second.work_dir = folder.path();
+  second.keep_stdin = true;
+  RecordedRun run;
+  ASSERT_TRUE(bench.spawn(second, run));
+  ASSERT_TRUE(bench.input("task_a.2", 1, "to the second\n"));
+  bench.client().close_input("task_a.2");
+  ASSERT_TRUE(bench.wait_end(run));
+  EXPECT_EQ(run.end->how, How::signalled);
+  EXPECT_EQ(run.end->signal, SIGKILL);
+  EXPECT_EQ(run.end->exit_code, 0);
+  EXPECT_EQ(bench.printed("task_a.2"), folder.path() + "\n0022\n<>\n4096\nto the second\nerr\n");
+  EXPECT_EQ(waiting_keeper(bench), keeper);
+}
+
+TEST(WaitingKeeper, IsNotUsedAgainWhereItHadToEndSomething) {
+  Bench bench;
+  const pid_t first = keeper_of(bench, "task_a.1");
+  bench.run_to_end(bench.shell("task_a.2", "sleep 1000 & exit 0"));
+  EXPECT_NE(keeper_of(bench, "task_a.3"), first);
+  RecordedRun run;
+  ASSERT_TRUE(bench.spawn(bench.shell("task_a.4", "exec sleep 1000"), run));
+  bench.client().stop("task_a.4");
+  ASSERT_TRUE(bench.wait_end(run));
+  EXPECT_TRUE(bench.executor.until([&] { return waiting_keeper(bench) == 0; }, 1'000)) << "it left at once";
+}
+
+TEST(WaitingKeeper, IsNotMissedWhereItIsKilled) {
+  Bench bench;
+  for (int i = 1; i < 20; ++i) {
+    const pid_t keeper = keeper_of(bench, "task_a." + std::to_string(i));
+    ASSERT_GT(keeper, 0);
+    ::kill(keeper, i % 2 == 0 ? SIGKILL : SIGTERM);
+    // The supervisor may learn of it before or after the next run is asked for; whoever has taken a run has started it.
+    if (i % 3 == 0) ASSERT_TRUE(bench.executor.until([&] { return waiting_keeper(bench) != keeper; }));
+    RecordedRun run;
+    const Status started = bench.spawn(who(bench, "task_b." + std::to_string(i)), run);
+    if (started)
+      ASSERT_TRUE(bench.wait_end(run));
+    else
+      EXPECT_NE(started.error().message.find("nothing was started"), std::string::npos) << started.error().message;
+  }
+}
+
+TEST(WaitingKeeper, GoesWithItsSupervisor) {
+  Bench bench;
+  const pid_t keeper = keeper_of(bench, "task_a.1");
+  ::kill(bench.supervisor_pid(), SIGKILL);
+  ProcessStat stat;
+  EXPECT_TRUE(bench.executor.until([&] { return !read_stat(keeper, stat) || stat.state == 'Z'; }, 5'000));
+}
+
+TEST(WaitingKeeper, DoesNotTakeWhatIsTooLongForAPacket) {
+  Bench bench;
+  const pid_t first = keeper_of(bench, "task_a.1");
+  SpawnRequest big = who(bench, "task_a.2");
+  big.env.push_back("BIG=" + std::string(100'000, 'x'));
+  EXPECT_EQ(bench.run_to_end(big).how, How::exited);
+  EXPECT_NE(std::atoi(bench.printed("task_a.2").c_str()), first);
+}
+
+}  // namespace
+}  // namespace errand::process
