@@ -186,7 +186,7 @@ describe('the Chat page', async () => {
 
     await page.goto(`${server.url}/chat?agentId=command`);
     await page.getByRole('button', { name: 'Options' }).click();
-    await page.getByLabel('One task a line, as a batch').check();
+    await page.getByLabel('One task per line, as a batch').check();
     await page.locator('form textarea').fill('echo one\necho two\n\n  echo three && exit 3');
     await page.keyboard.press('Enter');
     await until(() => new URL(page.url()).searchParams.get('batch'), { what: 'the batch is shown' });

@@ -56,8 +56,8 @@ describe('notifications', async () => {
     await page.evaluate(() => globalThis.look(false));
     await shows(page, 'seen', ({ title, icon }) => title === 'Settings · errand' && icon === 'none');
 
-    await page.getByRole('combobox', { name: 'Browser notifications' }).selectOption('on');
-    await page.getByRole('combobox', { name: 'Sound' }).selectOption('on');
+    await page.getByRole('switch', { name: 'Browser notifications' }).check();
+    await page.getByRole('switch', { name: 'Sound' }).check();
     await shows(page, 'the sound is heard when it is switched on', ({ sounds }) => sounds === 1);
     // In view: nobody is disturbed.
     const seen = await server.ask('noop', { title: 'seen' });

@@ -29,15 +29,15 @@ describe('the other pages', async () => {
     const page = await person.login('/agents');
     await page.getByRole('button', { name: 'New agent' }).click();
     const form = page.getByTestId('agent-form');
-    await form.getByRole('button', { name: 'Make it' }).click();
+    await form.getByRole('button', { name: 'Create agent' }).click();
     await form.getByText('It needs a name.').waitFor();
     await form.getByLabel('Name').fill('reviewer');
     await form.getByLabel('Driver', { exact: true }).selectOption('demo');
-    await form.getByLabel('What it is for').fill('Reviews changes');
+    await form.getByLabel('Description').fill('Reviews changes');
     await form.getByLabel('Rules').fill('deny bash rm *');
-    await form.getByLabel('At once').fill('1');
+    await form.getByLabel('Tasks at once').fill('1');
     await check_accessible(page, 'the form of an agent');
-    await form.getByRole('button', { name: 'Make it' }).click();
+    await form.getByRole('button', { name: 'Create agent' }).click();
     const card = page.locator('[data-agent=reviewer]');
     await card.getByText('Reviews changes').waitFor();
     const made = (await server.get('/api/agents')).agents.find((agent) => agent.name === 'reviewer');
@@ -45,7 +45,7 @@ describe('the other pages', async () => {
     assert.equal(made.max_concurrent, 1);
     assert.deepEqual(made.permission_rules.map(({ tool, decision }) => `${decision} ${tool}`), ['deny bash']);
     await card.getByRole('button', { name: 'Change: reviewer' }).click();
-    await form.getByLabel('What it is for').fill('Reviews everything');
+    await form.getByLabel('Description').fill('Reviews everything');
     await form.getByRole('button', { name: 'Save' }).click();
     await card.getByText('Reviews everything').waitFor();
     assert.deepEqual((await server.get('/api/agents')).agents.find((agent) => agent.name === 'reviewer').permission_rules, made.permission_rules, 'the rest stays');

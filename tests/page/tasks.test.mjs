@@ -24,7 +24,7 @@ describe('the Tasks page', async () => {
     assert.equal(address(page).hash, '', 'the code is not in the address any more');
     await page.getByText('Monitor and manage your running agent tasks.').waitFor();
     await page.getByText('No tasks yet. Start a chat to create your first task.').waitFor();
-    assert.deepEqual(await page.getByRole('columnheader').allInnerTexts(), ['Select', 'Task Name', 'Agent', 'Status', 'Model', 'Started', 'Duration', 'Actions']);
+    assert.deepEqual(await page.getByRole('columnheader').allInnerTexts(), ['', 'Task Name', 'Agent', 'Status', 'Model', 'Started', 'Duration', 'Actions']);
     assert.equal(await page.getByTestId('running-badge').count(), 0, 'no badge at 0');
     await check_accessible(page, 'empty');
     await shot(page, 'empty');
@@ -41,7 +41,7 @@ describe('the Tasks page', async () => {
     await has_status(page, tasks[2], 'needsInput');
     await has_status(page, tasks[4], 'pending');
     assert.match(await row(page, tasks[2]).innerText(), /Which colour should the demonstration use\?/);
-    assert.match(await row(page, tasks[4]).innerText(), /Number 1 in line/);
+    assert.match(await row(page, tasks[4]).innerText(), /Number 1 in the queue/);
     await until(async () => (await page.getByTestId('running-badge').innerText()).startsWith('4'), { what: 'the badge counts' });
     assert.deepEqual(await Promise.all(['all', 'needs-input', 'running', 'pending', 'completed'].map((name) => count_of(page, name))), [5, 1, 4, 1, 0]);
     await until(async () => (await page.title()).startsWith('(4)'), { what: 'the title counts' });
@@ -200,7 +200,7 @@ describe('the Tasks page', async () => {
     await has_status(page, task, 'needsInput');
     await page.getByTestId('language').click();
     await page.getByRole('heading', { name: '任务管理' }).waitFor();
-    assert.deepEqual(await page.getByRole('columnheader').allInnerTexts(), ['选择', '任务名称', '代理', '状态', '模型', '开始时间', '持续时间', '操作']);
+    assert.deepEqual(await page.getByRole('columnheader').allInnerTexts(), ['', '任务名称', '代理', '状态', '模型', '开始时间', '持续时间', '操作']);
     assert.equal(await page.evaluate(() => document.documentElement.lang), 'zh');
     await page.getByTestId('theme').click();
     const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
@@ -265,7 +265,7 @@ describe('the Tasks page', async () => {
     assert.ok((await overflow()) <= 0, 'nothing sticks out');
     await check_accessible(page, 'tasks on a phone');
     await shot(page, 'phone');
-    await row(page, task).getByRole('link', { name: /^View Chat/ }).click();
+    await row(page, task).locator('[data-shows]').click();
     await page.getByText('Two tools answered').waitFor();
     assert.ok((await overflow()) <= 0, 'nor in the chat');
     await check_accessible(page, 'chat on a phone');

@@ -3,7 +3,7 @@
 import { QueryClient, useQuery } from '@tanstack/react-query';
 
 import { api, ApiError, call } from './api/client';
-import type { Progress, Task, TaskBrief, TaskEvent, TaskList } from './api/types';
+import type { Progress, Task, TaskBrief, TaskEvent, TaskList, TaskQuery } from './api/types';
 import { store } from './lib/store';
 import { onEvents, onReset } from './live/live';
 
@@ -122,12 +122,12 @@ export function startQueries(): void {
   onReset(() => void queryClient.invalidateQueries());
 }
 
-// Everything that is at work, for what needs a person: how many ask, and what.
-export const useActive = () =>
+// What is at work, of everything or under a filter, for what needs a person: how many ask, and what.
+export const useActive = (filter: TaskQuery = {}) =>
   useQuery({
-    queryKey: ['active'],
+    queryKey: ['active', filter],
     queryFn: ({ signal }) =>
-      call(api.GET('/api/tasks', { params: { query: { status: 'running,resumed', limit: 500 } }, signal })),
+      call(api.GET('/api/tasks', { params: { query: { ...filter, status: 'running,resumed', limit: 500 } }, signal })),
     placeholderData: (old) => old,
   });
 

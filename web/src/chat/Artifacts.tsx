@@ -50,7 +50,7 @@ function File({ task, artifact }: { task: Task; artifact: Artifact }) {
     }
   };
   const facts = [
-    artifact.media_type,
+    artifact.media_type?.split(';', 1)[0],
     bytes(artifact.size),
     artifact.run === undefined ? null : t('artifacts.run', { n: artifact.run }),
     artifact.modified_at && dateTime(artifact.modified_at, language),
@@ -73,12 +73,12 @@ function File({ task, artifact }: { task: Task; artifact: Artifact }) {
         </button>
         <button
           type="button"
-          className="btn"
+          className="btn max-md:btn-icon"
           aria-label={`${t('log.download')}: ${artifact.name}`}
           onClick={() => void save()}
         >
           <Download size={15} aria-hidden />
-          {t('log.download')}
+          <span className="max-md:sr-only">{t('log.download')}</span>
         </button>
       </div>
       {open && <Preview task={task} artifact={artifact} />}
@@ -102,13 +102,13 @@ export default function Artifacts({ task }: { task: Task }) {
     );
   return (
     <div className="min-h-0 flex-1 overflow-auto">
-      <ul className="mx-auto w-full max-w-3xl p-6 max-md:p-4">
+      <ul className="column py-6 max-md:py-4">
         {artifacts.map((artifact) => (
           <File key={artifact.id} task={task} artifact={artifact} />
         ))}
       </ul>
       {(list.data?.left_out ?? 0) > 0 && (
-        <p className="mx-auto max-w-3xl px-6 pb-6 text-sm text-amber">
+        <p className="column pb-6 text-sm text-amber">
           {t('artifacts.leftOut', { count: list.data?.left_out ?? 0 })} {list.data?.left_out_why}
         </p>
       )}

@@ -5,12 +5,20 @@ import { api, call } from '../api/client';
 import type { WaitingFor } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { showError } from '../tasks/actions';
+import { askText } from '../tasks/summary';
 import type { Ask } from './transcript';
 
 type Reply = { decision: 'allow' | 'allow_always' | 'deny'; message?: string } | { answer: string };
 
 // A question of the agent, answered where it stands.
-export function AskCard({ taskId, ask, open }: { taskId: string; ask: Ask; open: boolean }) {
+interface Props {
+  taskId: string;
+  folder: string | null;
+  ask: Ask;
+  open: boolean;
+}
+
+export function AskCard({ taskId, folder, ask, open }: Props) {
   const { t } = useTranslation();
   const [text, setText] = useState('');
   const [sending, setSending] = useState(false);
@@ -31,19 +39,39 @@ export function AskCard({ taskId, ask, open }: { taskId: string; ask: Ask; open:
     }
   };
   const Icon = permission ? ShieldQuestion : CircleHelp;
+  const [first = '', ...more] = askText(ask.text, folder).split('\n');
+  // What is decided is one line: it says what was, and asks for nothing.
+  if (!open)
+    return (
+      <p
+        className="my-1.5 flex items-center gap-2 px-3 text-sm text-muted"
+        data-ask={ask.id}
+        data-open={false}
+        title={ask.text}
+      >
+        <Icon size={15} className="shrink-0" aria-hidden />
+        <span className="min-w-0 truncate">{first}</span>
+        <span className="shrink-0 font-medium">
+          {ask.answer ? decisionText(ask.answer.decision, t) : t('chat.ask.gone')}
+        </span>
+      </p>
+    );
   return (
     <section
-      className={`my-3 rounded-xl border px-4 py-3 ${open ? 'border-violet bg-violet-soft' : 'border-line bg-panel'}`}
-      aria-label={open ? `${t('chat.ask.label')}: ${ask.text}` : undefined}
+      className="my-3 rounded-xl border border-violet bg-violet-soft p-4"
+      aria-label={`${t('chat.ask.label')}: ${ask.text}`}
       data-ask={ask.id}
-      data-open={open}
+      data-open={true}
     >
-      <p className="flex items-start gap-2.5 font-medium">
-        <Icon size={18} className={`mt-0.5 shrink-0 ${open ? 'text-violet' : 'text-muted'}`} aria-hidden />
-        <span className="min-w-0 whitespace-pre-wrap break-words">{ask.text}</span>
-      </p>
-      {open && permission && (
-        <div className="mt-3 flex flex-wrap gap-2 pl-7">
+      <div className="flex items-start gap-2.5">
+        <Icon size={18} className="mt-px shrink-0 text-violet" aria-hidden />
+        <div className="max-h-72 min-w-0 flex-1 overflow-auto break-words whitespace-pre-wrap" title={ask.text}>
+          <p className="font-medium">{first}</p>
+          {more.length > 0 && <p className="mt-0.5 text-sm text-muted">{more.join('\n')}</p>}
+        </div>
+      </div>
+      {permission && (
+        <div className="mt-3 flex flex-wrap gap-2 pl-7 max-md:pl-0">
           <button
             type="button"
             className="btn btn-primary"
@@ -69,7 +97,7 @@ export function AskCard({ taskId, ask, open }: { taskId: string; ask: Ask; open:
             {t('chat.ask.deny')}
           </button>
           <input
-            className="field h-8 w-auto min-w-40 flex-1 text-sm"
+            className="field basis-full"
             value={text}
             onChange={(event) => setText(event.target.value)}
             onKeyDown={(event) => {
@@ -80,10 +108,10 @@ export function AskCard({ taskId, ask, open }: { taskId: string; ask: Ask; open:
           />
         </div>
       )}
-      {open && !permission && (
+      {!permission && (
         <>
           {ask.options.length > 0 && (
-            <div className="mt-3 flex flex-wrap gap-2 pl-7">
+            <div className="mt-3 flex flex-wrap gap-2 pl-7 max-md:pl-0">
               {ask.options.map((option) => (
                 <button
                   key={option}
@@ -98,7 +126,7 @@ export function AskCard({ taskId, ask, open }: { taskId: string; ask: Ask; open:
             </div>
           )}
           <form
-            className="mt-3 flex gap-2 pl-7"
+            className="mt-2 flex gap-2 pl-7 max-md:pl-0"
             onSubmit={(event) => {
               event.preventDefault();
               if (text.trim()) void send({ answer: text.trim() });
@@ -116,11 +144,6 @@ export function AskCard({ taskId, ask, open }: { taskId: string; ask: Ask; open:
             </button>
           </form>
         </>
-      )}
-      {!open && (
-        <p className="mt-1 pl-7 text-sm text-muted">
-          {ask.answer ? decisionText(ask.answer.decision, t) : t('chat.ask.gone')}
-        </p>
       )}
     </section>
   );

@@ -6,6 +6,7 @@ import { api, ApiError, call } from '../api/client';
 import { atWork, isBusy, needsInput, type Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import '../i18n/more';
+import { shortModel } from '../lib/format';
 import { usePhone } from '../lib/hooks';
 import { queryClient, useTask } from '../queries';
 import { chatTabs, type ChatTab } from '../search';
@@ -116,7 +117,7 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
             <ArrowLeft size={17} aria-hidden />
           </Link>
           <h1
-            className={`min-w-0 truncate text-[17px] font-semibold tracking-tight ${command ? 'font-mono text-[15px]' : ''}`}
+            className={`min-w-0 truncate text-[17px] font-semibold tracking-tight ${command && task.command?.startsWith(task.title) ? 'font-mono text-[15px]' : ''}`}
             title={task.title}
           >
             {task.title}
@@ -146,8 +147,15 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
             </button>
           </span>
         </div>
-        <div className="mt-2 flex items-end gap-4 overflow-x-auto max-md:-mx-4 max-md:px-4">
-          <div className="flex gap-1" role="tablist" aria-label={t('chat.tabs')}>
+        {phone && (
+          <p className="mt-1.5 flex min-w-0 items-center gap-3 overflow-hidden">
+            <StatusBadge task={task} />
+            <span className="truncate text-xs text-muted">{task.agent}</span>
+            <Usage task={task} />
+          </p>
+        )}
+        <div className="mt-2 flex items-end gap-6 max-md:-mx-4 max-md:overflow-x-auto max-md:px-4">
+          <div className="-ml-3 flex shrink-0" role="tablist" aria-label={t('chat.tabs')}>
             {tabs.map((each) => (
               <button
                 key={each}
@@ -169,30 +177,31 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
               </button>
             ))}
           </div>
-          {phone && (
-            <span className="mb-2 ml-auto shrink-0">
-              <StatusBadge task={task} />
+          {!phone && (
+            <span className="mb-2.5 ml-auto flex min-w-0 items-center gap-3 text-xs text-muted">
+              <span className="min-w-0 truncate">
+                {task.agent}
+                {task.model ? ` · ${shortModel(task.model)}` : ''}
+              </span>
+              <Usage task={task} />
             </span>
           )}
-          <span className="mb-2.5 ml-auto flex shrink-0 items-center gap-3 text-xs text-muted max-md:hidden">
-            <span>
-              {task.agent}
-              {task.model ? ` · ${task.model}` : ''}
-            </span>
-            <Usage task={task} />
-          </span>
         </div>
       </header>
       <div id="panel" role="tabpanel" aria-labelledby={`tab-${shown}`} className="flex min-h-0 flex-1 flex-col">
         {shown === 'chat' && <Chat task={task} />}
-        <Suspense>
+        <Suspense fallback={<p className="p-6 text-muted">{t('common.loading')}</p>}>
           {shown === 'log' && <LogView task={task} />}
           {shown === 'timeline' && <Timeline task={task} />}
           {shown === 'artifacts' && <Artifacts task={task} />}
           {shown === 'details' && <Details task={task} />}
         </Suspense>
       </div>
-      {command && shown === 'log' && <Ending task={task} className="border-t border-line px-6 py-3 max-md:px-4" />}
+      {command && shown === 'log' && (
+        <div className="border-t border-line px-6 py-3 empty:hidden max-md:px-4">
+          <Ending task={task} className="rounded-xl px-4 py-2.5" />
+        </div>
+      )}
       {question && <Confirm {...question} onClose={() => setQuestion(null)} />}
     </>
   );
@@ -216,15 +225,14 @@ function Ending({ task, className }: { task: Task; className: string }) {
     );
   if (task.status === 'failed' && task.error) {
     return (
-      <div className={className}>
-        <p className="flex items-start gap-2 text-red">
-          <CircleX size={16} className="mt-0.5 shrink-0" aria-hidden />
-          <span>
-            <strong className="font-semibold">{task.error.code}</strong>: {task.error.message}
-          </span>
+      <div className={`${className} border border-red bg-red-soft`} data-testid="failure">
+        <p className="flex items-start gap-2.5 text-red">
+          <CircleX size={17} className="mt-0.5 shrink-0" aria-hidden />
+          <span className="min-w-0 flex-1 break-words">{task.error.message}</span>
+          <code className="shrink-0 pt-0.5 font-mono text-xs max-md:hidden">{task.error.code}</code>
         </p>
         {task.error.details && Object.keys(task.error.details).length > 0 && (
-          <details className="mt-1 pl-6 text-sm text-muted">
+          <details className="mt-1 pl-7 text-sm text-red">
             <summary>{t('chat.errorDetails')}</summary>
             <pre tabIndex={0} className="mt-1 max-h-48 overflow-auto font-mono text-xs whitespace-pre-wrap">
               {JSON.stringify(task.error.details, null, 2)}
@@ -270,7 +278,7 @@ function Chat({ task }: { task: Task }) {
   if (!transcript) {
     if (!error)
       return (
-        <div className="mx-auto flex w-full max-w-3xl flex-col gap-4 p-6" aria-busy>
+        <div className="column flex flex-col gap-4 py-6" aria-busy>
           <div className="skeleton ml-auto h-10 w-1/3" />
           <div className="skeleton h-4 w-2/3" />
           <div className="skeleton h-4 w-1/2" />
@@ -288,9 +296,9 @@ function Chat({ task }: { task: Task }) {
   const arrived = lastUser?.parts.map((part) => ('text' in part ? part.text : '')).join('');
   const thinking = (task.status === 'running' || task.status === 'resumed') && !task.waiting_for;
   const footer = (
-    <div className="min-h-6 pt-2 pb-4">
+    <div className="min-h-4 pt-1 pb-4">
       {thinking && (
-        <p className="flex items-center gap-2 text-sm text-muted">
+        <p className="mt-2 flex items-center gap-2 text-sm text-muted">
           <span className="size-2 animate-pulse rounded-full bg-blue" aria-hidden />
           {t('chat.working')}
         </p>
@@ -301,7 +309,7 @@ function Chat({ task }: { task: Task }) {
   return (
     <>
       <Conversation task={task} transcript={transcript} loadEarlier={loadEarlier} footer={footer} />
-      <div className="px-6 pt-2 pb-4 max-md:px-3 max-md:pb-3">
+      <div className="column pt-2 pb-4 max-md:pb-3">
         {task.session_id && <Subtasks session={task.session_id} />}
         <Composer
           place={task.id}
@@ -318,7 +326,7 @@ function Chat({ task }: { task: Task }) {
               <select
                 value={mode}
                 onChange={(event) => setMode(event.target.value as Mode)}
-                className="field h-8 w-auto text-xs text-muted"
+                className="field h-8 w-auto border-transparent bg-transparent text-xs text-muted hover:bg-hover"
               >
                 {modes.map((each) => (
                   <option key={each} value={each}>

@@ -67,7 +67,7 @@ export function Composer({
 
   return (
     <form
-      className="card mx-auto w-full max-w-3xl p-2 shadow-[var(--shadow)] focus-within:border-accent"
+      className="card w-full rounded-2xl p-2 shadow-[var(--shadow)] focus-within:border-accent"
       onSubmit={(event) => {
         event.preventDefault();
         void send();
@@ -78,7 +78,6 @@ export function Composer({
         rows={1}
         value={text}
         autoFocus={autoFocus}
-        disabled={disabled}
         spellCheck={!mono}
         placeholder={placeholder}
         aria-label={placeholder}
@@ -89,7 +88,7 @@ export function Composer({
           event.preventDefault();
           void send();
         }}
-        className={`block max-h-60 min-h-10 w-full resize-none bg-transparent px-2.5 py-2 outline-none disabled:opacity-60 ${mono ? 'font-mono text-[13px]' : 'text-[15px]'}`}
+        className={`block max-h-60 min-h-10 w-full resize-none bg-transparent px-2.5 py-2 outline-none ${mono ? 'font-mono text-[13px]' : 'text-[15px]'}`}
       />
       <div className="flex items-center gap-2 px-1 pt-1">
         <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2 text-xs text-muted">{children}</div>

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { ArrowDown, Brain, Clock, FoldVertical, Info, TriangleAlert } from 'lucide-react';
+import { ArrowDown, BellRing, Brain, ChevronRight, Clock, FoldVertical, Info, TriangleAlert } from 'lucide-react';
 import { memo, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 
 import { isBusy, type Task } from '../api/types';
@@ -12,7 +12,13 @@ import { modeOf } from './sent';
 import { ToolCard } from './ToolCard';
 import { rowsOf, type Row, type Transcript } from './transcript';
 
-function UserRow({ row, taskId, atWork }: { row: Extract<Row, { kind: 'user' }>; taskId: string; atWork: boolean }) {
+interface UserProps {
+  row: Extract<Row, { kind: 'user' }>;
+  taskId: string;
+  atWork: boolean; // It has begun: what it has not read waits.
+}
+
+function UserRow({ row, taskId, atWork }: UserProps) {
   const { t } = useTranslation();
   const { message } = row;
   const pending = row.pending && atWork;
@@ -20,7 +26,7 @@ function UserRow({ row, taskId, atWork }: { row: Extract<Row, { kind: 'user' }>;
   const mode = modeOf(taskId, text);
   return (
     <div
-      className="group my-4 flex flex-col items-end"
+      className="group mt-5 mb-1 flex flex-col items-end"
       data-message={message.id}
       data-role="user"
       data-pending={pending}
@@ -30,7 +36,7 @@ function UserRow({ row, taskId, atWork }: { row: Extract<Row, { kind: 'user' }>;
       >
         {text}
       </div>
-      <div className="mt-1 flex min-h-6 items-center gap-2 text-xs text-muted">
+      <div className="mt-0.5 flex min-h-6 flex-row-reverse items-center gap-2 text-xs text-muted">
         {pending && (
           <span className="flex items-center gap-1 text-amber">
             <Clock size={12} aria-hidden />
@@ -50,7 +56,10 @@ function UserRow({ row, taskId, atWork }: { row: Extract<Row, { kind: 'user' }>;
 function NoteRow({ row }: { row: Extract<Row, { kind: 'system' }> }) {
   const { t } = useTranslation();
   const compaction = row.name === 'compaction';
-  const long = compaction || row.text.length > 280 || row.text.split('\n').length > 4;
+  // A notice is a report: a heading, and what there is to say.
+  const notice = row.message.role === 'user';
+  const long = compaction || notice || row.text.length > 280 || row.text.split('\n').length > 4;
+  const title = row.text.split('\n', 1)[0]?.replace(/^#+\s*/, '') ?? '';
   if (!long)
     return (
       <p
@@ -61,16 +70,16 @@ function NoteRow({ row }: { row: Extract<Row, { kind: 'system' }> }) {
         <span className="min-w-0 whitespace-pre-wrap break-words">{row.text}</span>
       </p>
     );
-  const Icon = compaction ? FoldVertical : Info;
+  const Icon = compaction ? FoldVertical : notice ? BellRing : Info;
   return (
     <details className="my-3 rounded-xl border border-line bg-panel px-4 py-2.5 text-sm" data-note={row.name ?? 'note'}>
       <summary className="flex list-none items-center gap-2.5 font-medium text-muted">
         <Icon size={15} className="shrink-0" aria-hidden />
-        <span className="min-w-0 truncate">{compaction ? t('chat.note.compaction') : row.text.split('\n', 1)[0]}</span>
+        <span className="min-w-0 truncate">{compaction ? t('chat.note.compaction') : title}</span>
         <span className="ml-auto shrink-0 text-xs font-normal underline underline-offset-2">{t('chat.note.show')}</span>
       </summary>
       <div className="mt-2 max-h-96 overflow-auto text-muted" tabIndex={0}>
-        <Markdown text={row.text} />
+        <Markdown text={notice ? row.text.slice(row.text.indexOf('\n') + 1) : row.text} />
       </div>
     </details>
   );
@@ -79,12 +88,13 @@ function NoteRow({ row }: { row: Extract<Row, { kind: 'system' }> }) {
 function ReasoningRow({ row }: { row: Extract<Row, { kind: 'reasoning' }> }) {
   const { t } = useTranslation();
   return (
-    <details className="my-2 rounded-xl border border-line px-3 py-2 text-muted" data-testid="reasoning">
-      <summary className="flex list-none items-center gap-2 text-[13px] font-medium">
-        <Brain size={15} aria-hidden />
+    <details className="group/fold my-1.5 -ml-3 text-muted max-md:-ml-2" data-testid="reasoning">
+      <summary className="flex w-fit list-none items-center gap-2 rounded-lg px-3 py-1 text-[13px] font-medium hover:bg-hover hover:text-text">
+        <Brain size={15} className={row.live ? 'animate-pulse text-blue' : ''} aria-hidden />
         {row.live ? t('chat.thinking') : t('chat.thought')}
+        <ChevronRight size={14} className="transition-transform group-open/fold:rotate-90" aria-hidden />
       </summary>
-      <div className="mt-2 text-[13px]">
+      <div className="mt-1 mb-2 ml-[19px] border-l-2 border-line py-1 pl-4 text-[13px]">
         <Markdown text={row.text} />
       </div>
     </details>
@@ -94,11 +104,12 @@ function ReasoningRow({ row }: { row: Extract<Row, { kind: 'reasoning' }> }) {
 interface RowProps {
   row: Row;
   taskId: string;
+  folder: string | null;
   busy: boolean;
   waiting: string | undefined; // The question that is open.
 }
 
-const RowView = memo(function RowView({ row, taskId, busy, waiting }: RowProps): ReactNode {
+const RowView = memo(function RowView({ row, taskId, folder, busy, waiting }: RowProps): ReactNode {
   const { t } = useTranslation();
   switch (row.kind) {
     case 'user':
@@ -112,9 +123,9 @@ const RowView = memo(function RowView({ row, taskId, busy, waiting }: RowProps):
     case 'reasoning':
       return <ReasoningRow row={row} />;
     case 'tool':
-      return <ToolCard row={row} />;
+      return <ToolCard row={row} asks={waiting === row.call.call_id} />;
     case 'ask':
-      return <AskCard taskId={taskId} ask={row.ask} open={waiting === row.ask.id && !row.ask.answer} />;
+      return <AskCard taskId={taskId} folder={folder} ask={row.ask} open={waiting === row.ask.id && !row.ask.answer} />;
     case 'file':
       // Only a picture that is here already: nothing is fetched because an agent named it.
       if (/^data:image\//.test(row.file.url))
@@ -130,7 +141,7 @@ const RowView = memo(function RowView({ row, taskId, busy, waiting }: RowProps):
       return <NoteRow row={row} />;
     case 'foot':
       return (
-        <div className="mt-0.5 mb-2 -ml-1.5">
+        <div className="mt-0.5 mb-1 -ml-1.5">
           <MessageActions message={row.message} taskId={taskId} />
         </div>
       );
@@ -193,12 +204,17 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
   const working = task.status === 'running' || task.status === 'resumed';
   const fresh = useMemo(() => {
     const rows = rowsOf(transcript, split, working);
+    // That it was cut short is said once: by how the task ended, where that is the reason.
+    if (task.status === 'failed' || task.status === 'cancelled') {
+      const at = rows.findLastIndex((row) => row.kind === 'interrupted');
+      if (at >= 0 && !rows.slice(at + 1).some((row) => row.kind !== 'foot')) rows.splice(at, 1);
+    }
     // Its question is not among the events that were read: it is shown from the record.
     const ask = task.waiting_for ? askOf(task.waiting_for) : null;
     if (ask && !rows.some((row) => row.kind === 'ask' && row.ask.id === ask.id))
       rows.push({ kind: 'ask', key: ask.id, ask });
     return rows;
-  }, [transcript, split, working, task.waiting_for]);
+  }, [transcript, split, working, task.waiting_for, task.status]);
   const rows = useStableRows(fresh);
   const [atEnd, setAtEnd] = useState(true);
   const placed = useRef(false);
@@ -280,7 +296,7 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
         data-testid="transcript"
         className="h-full overflow-y-auto outline-none [overflow-anchor:none]"
       >
-        <div className="relative mx-auto w-full max-w-3xl px-6 max-md:px-4" style={{ height: virtual.getTotalSize() }}>
+        <div className="column relative" style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map((item) => {
             const row = rows[item.index - head];
             return (
@@ -298,7 +314,13 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
                     </button>
                   </div>
                 ) : row ? (
-                  <RowView row={row} taskId={task.id} busy={isBusy(task)} waiting={task.waiting_for?.request_id} />
+                  <RowView
+                    row={row}
+                    taskId={task.id}
+                    folder={task.work_dir}
+                    busy={isBusy(task) && task.status !== 'pending'}
+                    waiting={task.waiting_for?.request_id}
+                  />
                 ) : (
                   footer
                 )}

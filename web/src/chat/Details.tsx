@@ -13,33 +13,32 @@ import { shares, shareText } from './Usage';
 
 function Line({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div className="grid grid-cols-[10rem_1fr] gap-4 border-b border-line py-2 max-md:grid-cols-1 max-md:gap-0">
+    <div className="grid min-h-11 grid-cols-[10rem_1fr] items-baseline gap-4 border-b border-line py-2.5 last:border-b-0 max-md:grid-cols-1 max-md:gap-0.5">
       <dt className="text-muted">{name}</dt>
       <dd className="min-w-0 break-words">{children}</dd>
     </div>
   );
 }
 
-// The tasks that a task launched, and theirs, opened one by one.
-function Children({ session, depth = 0 }: { session: string; depth?: number }) {
-  const children = useQuery({
+const useChildren = (session: string | null) =>
+  useQuery({
     queryKey: ['children', session],
+    enabled: session !== null,
     queryFn: ({ signal }) =>
       call(
         api.GET('/api/tasks', {
-          params: { query: { parent_session_id: session, sort: 'oldest', limit: 100 } },
+          params: { query: { parent_session_id: session ?? '', sort: 'oldest', limit: 100 } },
           signal,
         }),
       ),
   }).data?.tasks;
+
+// The tasks that a task launched, and theirs, opened one by one.
+function Children({ session, depth = 0 }: { session: string; depth?: number }) {
+  const children = useChildren(session);
   const { t } = useTranslation();
   if (!children) return null;
-  if (children.length === 0)
-    return depth === 0 ? (
-      <span className="text-muted">–</span>
-    ) : (
-      <span className="pl-8 text-xs text-muted">{t('details.noChildren')}</span>
-    );
+  if (children.length === 0) return <span className="pl-8 text-xs text-muted">{t('details.noChildren')}</span>;
   return (
     <ul role={depth === 0 ? 'tree' : 'group'} aria-label={depth === 0 ? t('details.children') : undefined}>
       {children.map((task) => (
@@ -79,6 +78,7 @@ export default function Details({ task }: { task: Task }) {
   const time = (at: string | null) => (at ? dateTime(at, language) : '–');
   const n = (value: number) => number(value, language);
   const { usage } = task.progress;
+  const hasChildren = (useChildren(task.session_id)?.length ?? 0) > 0;
   const parent = useQuery({
     queryKey: ['session', task.parent_session_id],
     enabled: task.parent_session_id !== null,
@@ -88,10 +88,10 @@ export default function Details({ task }: { task: Task }) {
   }).data;
   return (
     <div className="min-h-0 flex-1 overflow-auto px-6 py-5 max-md:px-4">
-      <dl className="mx-auto max-w-3xl">
+      <dl className="card mx-auto max-w-[712px] px-5 py-1">
         <Line name={t('details.id')}>
-          <span className="flex items-center gap-1 font-mono text-[13px]">
-            {task.id}
+          <span className="-my-1.5 flex items-center gap-1 font-mono text-[13px]">
+            <span className="min-w-0 truncate">{task.id}</span>
             <CopyButton text={task.id} />
           </span>
         </Line>
@@ -110,14 +110,17 @@ export default function Details({ task }: { task: Task }) {
           <span className="font-mono text-[13px]">{task.work_dir ?? '–'}</span>
         </Line>
         <Line name={t('details.created')}>{time(task.created_at)}</Line>
-        <Line name={t('details.started')}>{time(task.started_at)}</Line>
-        <Line name={t('details.completed')}>{time(task.completed_at)}</Line>
+        {task.started_at && <Line name={t('details.started')}>{time(task.started_at)}</Line>}
+        {task.completed_at && <Line name={t('details.completed')}>{time(task.completed_at)}</Line>}
         <Line name={t('details.turns')}>
           {n(task.progress.turns)} · {t('tasks.row.attempt', { n: task.attempt })}
         </Line>
-        <Line name={t('details.usage')}>
-          {t('chat.tokens', { input: n(usage.input_tokens), output: n(usage.output_tokens) })} · {cost(usage.cost_usd)}
-        </Line>
+        {usage.input_tokens + usage.output_tokens > 0 && (
+          <Line name={t('details.usage')}>
+            {t('chat.tokens', { input: n(usage.input_tokens), output: n(usage.output_tokens) })}
+            {usage.cost_usd > 0 && ` · ${cost(usage.cost_usd)}`}
+          </Line>
+        )}
         {shares(task).length > 0 && (
           <Line name={t('details.budget')}>
             {shares(task)
@@ -154,7 +157,7 @@ export default function Details({ task }: { task: Task }) {
             )}
           </Line>
         )}
-        {task.session_id && (
+        {task.session_id && hasChildren && (
           <Line name={t('details.children')}>
             <Children session={task.session_id} />
           </Line>

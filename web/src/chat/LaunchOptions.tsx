@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 
 import { useTranslation } from '../i18n/i18n';
+import type { Agent } from '../api/types';
 import type { Options } from './launch';
 
 function Field({ label, wide = false, children }: { label: string; wide?: boolean; children: ReactNode }) {
@@ -15,19 +16,20 @@ function Field({ label, wide = false, children }: { label: string; wide?: boolea
 
 interface Props {
   options: Options;
+  agent: Agent | undefined;
   command: boolean;
   fork: boolean;
   onChange: (change: Partial<Options>) => void;
 }
 
-export function LaunchOptions({ options, command, fork, onChange }: Props) {
+export function LaunchOptions({ options, agent, command, fork, onChange }: Props) {
   const { t } = useTranslation();
   const check = (key: 'skills' | 'mcp' | 'perLine') => (
     <label className="flex items-center gap-2">
       <input
         type="checkbox"
-        className="size-4 accent-[var(--accent)]"
-        checked={options[key]}
+        className="size-4 shrink-0 accent-[var(--accent)]"
+        checked={options[key] ?? (key === 'skills' ? agent?.enable_skills : agent?.enable_mcp) ?? false}
         onChange={(event) => onChange({ [key]: event.target.checked })}
       />
       {t(`launch.${key}`)}

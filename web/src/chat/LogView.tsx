@@ -148,7 +148,7 @@ export default function LogView({ task }: { task: Task }) {
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-6 py-2 max-md:px-4">
-        <div className="relative min-w-44 flex-1 md:max-w-sm">
+        <div className="relative min-w-32 flex-1 md:max-w-sm">
           <Search size={15} className="pointer-events-none absolute top-2.5 left-3 text-muted" aria-hidden />
           <input
             type="search"
@@ -159,22 +159,25 @@ export default function LogView({ task }: { task: Task }) {
             onChange={(event) => setSearch(event.target.value)}
           />
         </div>
-        <span className="text-xs text-muted tabular-nums" data-testid="log-count">
+        <span
+          className="text-xs whitespace-nowrap text-muted tabular-nums max-md:order-last max-md:basis-full"
+          data-testid="log-count"
+        >
           {t('log.lines', { count: lines.length, n: number(lines.length, language) })} ·{' '}
           {bytes(task.progress.output_bytes)}
         </span>
         <span className="ml-auto flex gap-2">
           <button type="button" className={toggle(follow)} aria-pressed={follow} onClick={() => setFollow(!follow)}>
             <ArrowDownToLine size={15} aria-hidden />
-            {t('log.follow')}
+            <span className="max-md:sr-only">{t('log.follow')}</span>
           </button>
           <button type="button" className={toggle(wrap)} aria-pressed={wrap} onClick={() => setWrap(!wrap)}>
             <WrapText size={15} aria-hidden />
-            {t('log.wrap')}
+            <span className="max-md:sr-only">{t('log.wrap')}</span>
           </button>
           <button type="button" className="btn" onClick={() => void save()}>
             <Download size={15} aria-hidden />
-            {t('log.download')}
+            <span className="max-md:sr-only">{t('log.download')}</span>
           </button>
         </span>
       </div>

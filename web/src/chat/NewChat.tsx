@@ -4,7 +4,7 @@ import { GitFork, SlidersHorizontal, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 
 import { api, call } from '../api/client';
-import type { Task } from '../api/types';
+import type { Agent, Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { randomKey } from '../lib/clipboard';
 import { queryClient, useAgents, useTask } from '../queries';
@@ -31,11 +31,17 @@ export function NewChat({ agentId, forkOf, at }: Props) {
   const parent = useTask(forkOf).data;
   const fork: Fork | undefined = parent?.session_id && at ? { session: parent.session_id, message: at } : undefined;
   // A conversation is no command.
-  const all = (agents.data?.agents ?? []).filter((agent) => !forkOf || agent.driver !== 'command');
+  // Who one talks to first, one's own before what ships; what cannot be had is last.
+  const rank = (agent: Agent) =>
+    (agent.available ? 0 : 8) + (agent.driver === 'command' ? 4 : agent.driver === 'demo' ? 2 : agent.builtin ? 1 : 0);
+  const all = (agents.data?.agents ?? [])
+    .filter((agent) => !forkOf || agent.driver !== 'command')
+    .sort((a, b) => rank(a) - rank(b));
   // An agent to talk to comes first; the plain command is always there.
   const wanted = agentId ?? parent?.agent_id;
   const chosen =
     all.find((agent) => agent.id === wanted || agent.name === wanted) ??
+    all.find((agent) => agent.available && agent.id === 'builtin') ??
     all.find((agent) => agent.available && agent.driver !== 'command') ??
     all[0];
   const command = chosen?.driver === 'command';
@@ -82,7 +88,7 @@ export function NewChat({ agentId, forkOf, at }: Props) {
   const count = changed(options);
   return (
     <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
-      <div className="m-auto w-full max-w-3xl px-6 py-10 max-md:px-4">
+      <div className="column my-auto py-10">
         <h1 className="text-center text-[26px] font-semibold tracking-tight">
           {forkOf ? t('chat.fork.title') : t('chat.new')}
         </h1>
@@ -90,7 +96,7 @@ export function NewChat({ agentId, forkOf, at }: Props) {
         {forkOf && parent && at && <ForkOf task={parent} at={at} />}
         <fieldset className="mb-5">
           <legend className="mb-2 text-sm font-medium text-muted">{t('chat.pickAgent')}</legend>
-          <div className="grid grid-cols-[repeat(auto-fill,minmax(14rem,1fr))] gap-2">
+          <div className="grid grid-cols-2 gap-2 max-md:grid-cols-1">
             {agents.isPending && <div className="skeleton h-20" />}
             {all.map((agent) => {
               const Icon = agentIcon(agent);
@@ -128,7 +134,7 @@ export function NewChat({ agentId, forkOf, at }: Props) {
                     <span className="line-clamp-2 text-xs text-muted">
                       {agent.available
                         ? t(`agents.about.${agent.id}`, { defaultValue: agent.description ?? agent.driver })
-                        : t('agents.unavailable')}
+                        : (agent.unavailable_reason ?? t('agents.unavailable'))}
                     </span>
                   </span>
                 </label>
@@ -160,6 +166,7 @@ export function NewChat({ agentId, forkOf, at }: Props) {
         {open && (
           <LaunchOptions
             options={options}
+            agent={chosen}
             command={command}
             fork={forkOf !== undefined}
             onChange={(change) => setOptions((old) => ({ ...old, ...change }))}
@@ -209,7 +216,12 @@ function ForkOf({ task, at }: { task: Task; at: string }) {
       return null;
     },
   }).data;
-  const text = message ? messageText(message).trim().split('\n', 1)[0] : '';
+  const text = message
+    ? messageText(message)
+        .trim()
+        .split('\n', 1)[0]
+        ?.replace(/^#+\s*/, '')
+    : '';
   return (
     <div className="card mb-5 flex items-start gap-3 bg-panel p-4" data-testid="fork-of">
       <GitFork size={18} className="mt-0.5 shrink-0 text-accent-text" aria-hidden />

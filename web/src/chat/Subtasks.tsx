@@ -22,7 +22,7 @@ export function Subtasks({ session }: { session: string }) {
   return (
     <nav
       aria-label={t('details.children')}
-      className="mx-auto mb-2 flex w-full max-w-3xl gap-2 overflow-x-auto"
+      className="-mx-1 mb-2 flex gap-2 overflow-x-auto px-1 py-0.5"
       data-testid="subtasks"
     >
       {children.map((task) => (

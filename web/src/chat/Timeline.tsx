@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 
 import { api, call } from '../api/client';
@@ -6,17 +7,20 @@ import { isBusy, type Task, type TaskEvent } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { shortDuration } from '../lib/format';
 import { useNow } from '../lib/hooks';
-import { spansOf, type Span } from './timeline';
+import { askText } from '../tasks/summary';
+import { spansOf, ticksOf, type Span } from './timeline';
 
 const eventsMost = 5000;
 const tones: Record<Span['kind'], string> = {
   queue: 'bg-amber',
-  turn: 'bg-blue',
+  turn: 'bg-line-strong',
   tool: 'bg-accent',
   ask: 'bg-violet',
   wait: 'bg-amber',
   stopping: 'bg-grey',
 };
+const grid =
+  'grid grid-cols-[minmax(7rem,18rem)_minmax(0,1fr)_4.5rem] gap-3 max-md:grid-cols-[8.5rem_minmax(0,1fr)_4rem]';
 
 export default function Timeline({ task }: { task: Task }) {
   const { t } = useTranslation();
@@ -48,10 +52,20 @@ export default function Timeline({ task }: { task: Task }) {
   const begin = Math.min(...spans.map((span) => span.from));
   const end = Math.max(...spans.map((span) => span.to ?? (isBusy(task) ? now : span.from)), begin + 1);
   const width = end - begin;
+  const kinds = (['queue', 'turn', 'tool', 'ask', 'wait'] as const).filter((kind) =>
+    spans.some((span) => span.kind === kind),
+  );
+  const at = (time: number) => `${(100 * (time - begin)) / width}%`;
+  const ticks = ticksOf(width);
+  const label = (span: Span) => {
+    if (span.kind === 'turn') return t('chat.turn', { n: span.label });
+    if (span.kind === 'tool') return span.label;
+    return t(`timeline.${span.kind === 'wait' ? span.label : span.kind}`);
+  };
   return (
     <div className="min-h-0 flex-1 overflow-auto px-6 py-5 max-md:px-4">
-      <div className="mb-3 flex flex-wrap gap-4 text-xs text-muted">
-        {(['queue', 'turn', 'tool', 'ask'] as const).map((kind) => (
+      <div className="mb-4 flex flex-wrap gap-4 text-xs text-muted">
+        {kinds.map((kind) => (
           <span key={kind} className="flex items-center gap-1.5">
             <span className={`size-2.5 rounded-sm ${tones[kind]}`} aria-hidden />
             {t(`timeline.${kind}`)}
@@ -59,36 +73,64 @@ export default function Timeline({ task }: { task: Task }) {
         ))}
         <span className="ml-auto tabular-nums">{t('timeline.total', { time: shortDuration(width) })}</span>
       </div>
-      <ol className="flex flex-col gap-0.5" data-testid="timeline">
+      <div className={`${grid} mb-1 border-b border-line pb-1 text-[11px] text-muted tabular-nums`} aria-hidden>
+        <span />
+        <span className="relative h-4">
+          {ticks.map((tick) => (
+            <span
+              key={tick}
+              className={`absolute whitespace-nowrap ${tick === 0 ? '' : '-translate-x-1/2'}`}
+              style={{ left: at(begin + tick) }}
+            >
+              {tick === 0 ? '0' : shortDuration(tick)}
+            </span>
+          ))}
+        </span>
+      </div>
+      <ol className="flex flex-col" data-testid="timeline">
         {spans.map((span, i) => {
           const to = span.to ?? (isBusy(task) ? now : end);
-          const label =
-            span.kind === 'turn'
-              ? t('chat.turn', { n: span.label })
-              : span.kind === 'tool'
-                ? span.label
-                : span.kind === 'wait'
-                  ? t(`timeline.${span.label}`)
-                  : t(`timeline.${span.kind}`);
+          const name = label(span);
+          const detail = span.kind === 'ask' ? askText(span.detail ?? '', task.work_dir) : span.detail;
+          const words = [name, detail].filter(Boolean).join(' ');
           return (
             <li
               key={i}
-              className="grid grid-cols-[minmax(7rem,14rem)_1fr_5rem] items-center gap-3 rounded-lg py-1 hover:bg-hover"
+              className={`${grid} h-8 items-center rounded-lg hover:bg-hover`}
+              data-span={span.kind}
+              data-state={span.failed ? 'failed' : span.to === null && isBusy(task) ? 'open' : 'over'}
             >
               <span
-                className={`truncate ${span.depth ? 'pl-6 font-mono text-[12.5px] text-muted' : 'font-medium'}`}
-                title={span.kind === 'ask' ? span.label : [label, span.detail].filter(Boolean).join(' ')}
+                className={`truncate pl-1 ${span.depth ? 'pl-5 text-[13px]' : 'font-medium'}`}
+                title={span.kind === 'ask' ? span.label : words}
               >
-                {label}
-                {span.detail && <span className="ml-2">{span.detail}</span>}
+                {span.message ? (
+                  <Link
+                    to="/chat"
+                    search={{ taskId: task.id }}
+                    hash={span.message}
+                    className="hover:underline"
+                    title={words}
+                  >
+                    {name}
+                  </Link>
+                ) : (
+                  name
+                )}
+                {detail && <span className="ml-2 font-mono text-xs text-muted">{detail}</span>}
               </span>
-              <span className="relative h-4 rounded bg-panel">
+              <span className="relative h-full">
+                {ticks.map((tick) => (
+                  <span
+                    key={tick}
+                    className="absolute inset-y-0 w-px bg-line opacity-70"
+                    style={{ left: at(begin + tick) }}
+                    aria-hidden
+                  />
+                ))}
                 <span
-                  className={`absolute inset-y-0.5 min-w-0.5 rounded-sm ${span.failed ? 'bg-red' : tones[span.kind]} ${span.depth ? 'opacity-90' : 'opacity-70'}`}
-                  style={{
-                    left: `${(100 * (span.from - begin)) / width}%`,
-                    width: `${Math.max(0.2, (100 * (to - span.from)) / width)}%`,
-                  }}
+                  className={`absolute top-1/2 min-w-1 -translate-y-1/2 rounded ${span.depth ? 'h-3' : 'h-4'} ${span.failed ? 'bg-red' : tones[span.kind]} ${span.to === null && isBusy(task) ? 'animate-pulse' : ''}`}
+                  style={{ left: at(span.from), width: `${(100 * (to - span.from)) / width}%` }}
                 />
               </span>
               <span className="text-right text-xs text-muted tabular-nums">{shortDuration(to - span.from)}</span>

@@ -9,6 +9,7 @@ import {
   FilePlus2,
   FolderTree,
   Globe,
+  Hourglass,
   Layers,
   ListChecks,
   LoaderCircle,
@@ -132,7 +133,7 @@ function Given({ view, input }: { view: ToolView; input: unknown }) {
 const chosen = new Map<string, boolean>();
 const openLines = 14;
 
-export const ToolCard = memo(function ToolCard({ row }: { row: Extract<Row, { kind: 'tool' }> }) {
+export const ToolCard = memo(function ToolCard({ row, asks }: { row: Extract<Row, { kind: 'tool' }>; asks: boolean }) {
   const { t } = useTranslation();
   const { call, result, live } = row;
   const view = toolView(call.name, call.input);
@@ -141,14 +142,12 @@ export const ToolCard = memo(function ToolCard({ row }: { row: Extract<Row, { ki
   const [open, setOpen] = useState(chosen.get(call.call_id) ?? (short && !result?.is_error));
   const state = result ? (result.is_error ? 'failed' : 'done') : live ? 'running' : 'none';
   const Icon = icons[view.family];
+  // What was read or looked for is in the summary already.
+  const plain = result !== null && ['read', 'list', 'search'].includes(view.family) && view.summary !== '';
   // What an edit answers is that it worked: the change itself says so.
   const quiet = result && !result.is_error && (view.diff !== undefined || view.todos !== undefined);
   return (
-    <div
-      className={`card my-2 overflow-hidden ${result?.is_error ? 'border-red' : ''}`}
-      data-tool={call.name}
-      data-state={state}
-    >
+    <div className="card my-1 overflow-hidden" data-tool={call.name} data-state={state}>
       <button
         type="button"
         aria-expanded={open}
@@ -156,7 +155,7 @@ export const ToolCard = memo(function ToolCard({ row }: { row: Extract<Row, { ki
           chosen.set(call.call_id, !open);
           setOpen(!open);
         }}
-        className="flex w-full items-center gap-2.5 px-3 py-2 text-left hover:bg-hover"
+        className="flex h-9 w-full items-center gap-2.5 px-3 text-left hover:bg-hover"
       >
         <ChevronRight
           size={15}
@@ -164,9 +163,11 @@ export const ToolCard = memo(function ToolCard({ row }: { row: Extract<Row, { ki
           aria-hidden
         />
         <Icon size={15} className="shrink-0 text-muted" aria-hidden />
-        <span className="shrink-0 font-medium">{call.name}</span>
-        <span className="min-w-0 flex-1 truncate">
-          <span className="font-mono text-[12.5px]">{view.summary}</span>
+        <span className="max-w-[50%] shrink-0 truncate font-medium">{call.name}</span>
+        <span className="min-w-0 flex-1 truncate text-muted">
+          <span className={`font-mono text-[12.5px] ${result?.is_error ? 'text-red' : 'text-text'}`}>
+            {view.summary}
+          </span>
           {view.detail && <span className="ml-2 text-xs text-muted">{view.detail}</span>}
         </span>
         {(view.added !== undefined || view.removed !== undefined) && (
@@ -175,21 +176,26 @@ export const ToolCard = memo(function ToolCard({ row }: { row: Extract<Row, { ki
             {view.removed !== undefined && <span className="ml-1.5 text-red">−{view.removed}</span>}
           </span>
         )}
-        {result && <span className="shrink-0 text-xs text-muted tabular-nums">{shortDuration(result.ms)}</span>}
+        {result && result.ms > 0 && (
+          <span className="shrink-0 text-xs text-muted tabular-nums">{shortDuration(result.ms)}</span>
+        )}
         {state === 'failed' && (
           <CircleAlert size={16} className="shrink-0 text-red" aria-label={t('chat.tool.failed')} />
         )}
         {state === 'done' && <CircleCheck size={16} className="shrink-0 text-green" aria-label={t('chat.tool.done')} />}
-        {state === 'running' && (
+        {state === 'running' && asks && (
+          <Hourglass size={15} className="shrink-0 text-violet" aria-label={t('chat.tool.waits')} />
+        )}
+        {state === 'running' && !asks && (
           <LoaderCircle size={16} className="spin shrink-0 text-blue" aria-label={t('chat.tool.running')} />
         )}
       </button>
       {open && (
         <div className="border-t border-line">
-          <Given view={view} input={call.input} />
+          {!plain && <Given view={view} input={call.input} />}
           {result && result.output !== '' && !quiet && (
-            <div className="border-t border-line">
-              {view.command === undefined && (
+            <div className={plain ? '' : 'border-t border-line'}>
+              {view.command === undefined && !plain && (
                 <p className="px-4 pt-2 text-xs font-medium text-muted">{t('chat.tool.output')}</p>
               )}
               <Output text={result.output} isError={result.is_error} />

@@ -62,7 +62,10 @@ export function Usage({ task }: { task: Task }) {
   const time = taskDuration(task, now);
   const fullest = shares(task).sort((a, b) => b.used / b.most - a.used / a.most)[0];
   return (
-    <span className="flex items-center gap-3 text-xs text-muted tabular-nums" data-testid="usage">
+    <span
+      className="flex shrink-0 items-center gap-3 text-xs whitespace-nowrap text-muted tabular-nums"
+      data-testid="usage"
+    >
       {input_tokens + output_tokens > 0 && (
         <span
           title={t('chat.tokens', { input: number(input_tokens, language), output: number(output_tokens, language) })}
@@ -72,7 +75,9 @@ export function Usage({ task }: { task: Task }) {
       )}
       {cost_usd > 0 && <span>{cost(cost_usd)}</span>}
       {fullest && <Meter share={fullest} />}
-      {task.progress.tool_calls > 0 && <span>{t('tasks.row.toolCalls', { count: task.progress.tool_calls })}</span>}
+      {task.progress.tool_calls > 0 && (
+        <span className="max-md:hidden">{t('tasks.row.toolCalls', { count: task.progress.tool_calls })}</span>
+      )}
       {time && <span>{time}</span>}
     </span>
   );

@@ -89,9 +89,9 @@ describe('AskCard', () => {
     offset: 0,
   };
   it('offers the options while it is open, and what was decided afterwards', () => {
-    const { rerender } = render(<AskCard taskId="t" ask={ask} open />);
+    const { rerender } = render(<AskCard folder={null} taskId="t" ask={ask} open />);
     expect(screen.getAllByRole('button').map((each) => each.textContent)).toEqual(['red', 'blue', 'Answer']);
-    rerender(<AskCard taskId="t" ask={{ ...ask, kind: 'permission' }} open />);
+    rerender(<AskCard folder={null} taskId="t" ask={{ ...ask, kind: 'permission' }} open />);
     expect(screen.getAllByRole('button').map((each) => each.textContent)).toEqual([
       'Allow once',
       'Allow for this task',
@@ -99,6 +99,7 @@ describe('AskCard', () => {
     ]);
     rerender(
       <AskCard
+        folder={null}
         taskId="t"
         ask={{ ...ask, kind: 'permission', answer: { decision: 'deny', by: 'user' } }}
         open={false}
@@ -106,7 +107,7 @@ describe('AskCard', () => {
     );
     expect(screen.queryByRole('button')).toBeNull();
     screen.getByText('Denied.');
-    rerender(<AskCard taskId="t" ask={ask} open={false} />);
+    rerender(<AskCard folder={null} taskId="t" ask={ask} open={false} />);
     screen.getByText('No answer is needed any more.');
   });
 });
@@ -121,7 +122,7 @@ describe('ToolCard', () => {
     result: { type: 'tool_result', call_id: output, output, truncated: false, size: output.length, is_error, ms: 1200 },
   });
   it('is one line until it is opened, and cuts what is long', () => {
-    render(<ToolCard row={row(Array.from({ length: 100 }, (_, i) => `line ${i}`).join('\n'))} />);
+    render(<ToolCard asks={false} row={row(Array.from({ length: 100 }, (_, i) => `line ${i}`).join('\n'))} />);
     const [head] = screen.getAllByRole('button');
     expect(head!.textContent).toBe('runmake1.2 s');
     fireEvent.click(head!);
@@ -130,7 +131,7 @@ describe('ToolCard', () => {
     expect(document.body.textContent).toContain('line 99');
   });
   it('shows a diff as one', () => {
-    render(<ToolCard row={row('--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n')} />);
+    render(<ToolCard asks={false} row={row('--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n')} />);
     fireEvent.click(screen.getAllByRole('button')[0]!);
     expect(screen.getByText('+new').className).toContain('text-green');
     expect(screen.getByText('-old').className).toContain('text-red');

@@ -8,8 +8,8 @@ export interface Options {
   permission: '' | 'ask' | 'allow' | 'deny';
   cost: string;
   minutes: string;
-  skills: boolean;
-  mcp: boolean;
+  skills: boolean | null; // Null: as the agent is set up.
+  mcp: boolean | null;
   sandbox: '' | 'off' | 'workspace' | 'strict';
   perLine: boolean; // Each line is a task of one batch.
 }
@@ -20,8 +20,8 @@ export const noOptions: Options = {
   permission: '',
   cost: '',
   minutes: '',
-  skills: false,
-  mcp: false,
+  skills: null,
+  mcp: null,
   sandbox: '',
   perLine: false,
 };
@@ -62,8 +62,8 @@ export function launchOf(
   if (options.permission) body.permission = options.permission;
   const cost = amount(options.cost);
   if (cost) body.budget = { cost_usd: cost };
-  if (options.skills) body.enable_skills = true;
-  if (options.mcp) body.enable_mcp = true;
+  if (options.skills !== null) body.enable_skills = options.skills;
+  if (options.mcp !== null) body.enable_mcp = options.mcp;
   if (fork) Object.assign(body, { fork: true, parent_session_id: fork.session, parent_message_id: fork.message });
   return body;
 }

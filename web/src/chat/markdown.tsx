@@ -1,9 +1,11 @@
 // Markdown to React elements. No HTML passes: what an agent writes is text, and a tag in it is shown as it stands. Images
 // of other servers are links: nothing is fetched because an agent wrote an address.
+import { Square, SquareCheck } from 'lucide-react';
 import { Lexer, type Token, type Tokens } from 'marked';
 import { Fragment, memo, type ReactNode } from 'react';
 
 import { CopyButton } from '../ui/CopyLine';
+import { highlight } from './highlight';
 
 const lex = (text: string): Token[] => new Lexer({ gfm: true, breaks: false }).lex(text);
 
@@ -125,14 +127,30 @@ function inline(tokens: Token[] | undefined): ReactNode {
   });
 }
 
+const tones = { comment: 'text-muted italic', string: 'text-green', number: 'text-amber', keyword: 'text-violet' };
+
 export function Code({ text, language }: { text: string; language?: string | undefined }) {
   return (
     <div className="group relative my-3 overflow-hidden rounded-xl border border-line bg-code">
-      {language && <div className="border-b border-line px-4 py-1 font-mono text-xs text-muted">{language}</div>}
-      <pre tabIndex={0} className="overflow-x-auto px-4 py-3 font-mono text-[13px] leading-relaxed">
-        <code>{text}</code>
+      {language && (
+        <div className="flex h-8 items-center border-b border-line px-4 font-mono text-xs text-muted">{language}</div>
+      )}
+      <pre tabIndex={0} className="overflow-x-auto px-4 py-3 font-mono text-[12.5px] leading-relaxed">
+        <code>
+          {highlight(text, language).map((piece, i) =>
+            piece.tone ? (
+              <span key={i} className={tones[piece.tone]}>
+                {piece.text}
+              </span>
+            ) : (
+              piece.text
+            ),
+          )}
+        </code>
       </pre>
-      <div className="absolute top-1 right-1 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
+      <div
+        className={`absolute top-0 right-1 ${language ? '' : 'opacity-0 group-focus-within:opacity-100 group-hover:opacity-100'}`}
+      >
         <CopyButton text={text} />
       </div>
     </div>
@@ -174,10 +192,13 @@ function block(token: Token, key: number): ReactNode {
     case 'list': {
       const { ordered, start, items } = token as Tokens.List;
       const content = items.map((item, i) => (
-        <li key={i} className="my-1 pl-1">
-          {item.task && (
-            <input type="checkbox" checked={item.checked ?? false} readOnly disabled className="mr-2" aria-hidden />
-          )}
+        <li key={i} className={`my-1 ${item.task ? '-ml-5 list-none' : 'pl-1'}`}>
+          {item.task &&
+            (item.checked ? (
+              <SquareCheck size={15} className="mr-2 inline-block align-[-2px] text-accent-text" aria-hidden />
+            ) : (
+              <Square size={15} className="mr-2 inline-block align-[-2px] text-muted" aria-hidden />
+            ))}
           {item.tokens.filter((each) => each.type !== 'checkbox').map(block)}
         </li>
       ));
@@ -196,12 +217,12 @@ function block(token: Token, key: number): ReactNode {
       const side = (i: number) =>
         align[i] === 'right' ? 'text-right' : align[i] === 'center' ? 'text-center' : 'text-left';
       return (
-        <div key={key} className="my-3 overflow-x-auto" tabIndex={0}>
-          <table className="border-collapse text-[0.95em]">
-            <thead>
+        <div key={key} className="card my-3 w-fit max-w-full overflow-x-auto" tabIndex={0}>
+          <table className="border-collapse text-[13px]">
+            <thead className="bg-panel">
               <tr>
                 {header.map((cell, i) => (
-                  <th key={i} className={`border border-line-strong bg-panel px-3 py-1.5 font-semibold ${side(i)}`}>
+                  <th key={i} className={`px-4 py-2 font-medium text-muted ${side(i)}`}>
                     {inline(cell.tokens)}
                   </th>
                 ))}
@@ -209,9 +230,9 @@ function block(token: Token, key: number): ReactNode {
             </thead>
             <tbody>
               {rows.map((row, r) => (
-                <tr key={r}>
+                <tr key={r} className="border-t border-line">
                   {row.map((cell, i) => (
-                    <td key={i} className={`border border-line-strong px-3 py-1.5 ${side(i)}`}>
+                    <td key={i} className={`px-4 py-2 align-top ${side(i)}`}>
                       {inline(cell.tokens)}
                     </td>
                   ))}

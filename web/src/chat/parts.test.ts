@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../api/types';
 import { pieces, plain } from './ansi';
 import { isDiff } from './Diff';
-import { spansOf } from './timeline';
+import { spansOf, ticksOf } from './timeline';
 
 describe('ansi', () => {
   it('keeps colours and drops what a terminal would obey', () => {
@@ -51,5 +51,35 @@ describe('spansOf', () => {
       ['turn', 12, null],
     ]);
     expect(spans[2]?.failed).toBe(true);
+  });
+  it('keeps a call and the question about it apart, though they have one name', () => {
+    const spans = spansOf([
+      status(0, 'running'),
+      { type: 'tool.started', at: at(1), data: { call_id: 'c', name: 'bash' } } as unknown as TaskEvent,
+      { type: 'ask.created', at: at(2), data: { request_id: 'c', text: 'Run: a\nIn /b' } } as unknown as TaskEvent,
+      { type: 'ask.answered', at: at(4), data: { request_id: 'c', by: 'user' } } as unknown as TaskEvent,
+      { type: 'tool.completed', at: at(5), data: { call_id: 'c', is_error: false } } as unknown as TaskEvent,
+      { type: 'tool.started', at: at(6), data: { call_id: 'd', name: 'edit' } } as unknown as TaskEvent,
+      { type: 'ask.created', at: at(6), data: { request_id: 'd', text: 'Change a?' } } as unknown as TaskEvent,
+      { type: 'ask.answered', at: at(6), data: { request_id: 'd', by: 'rule' } } as unknown as TaskEvent,
+      { type: 'tool.completed', at: at(7), data: { call_id: 'd', is_error: false } } as unknown as TaskEvent,
+    ]);
+    expect(
+      spans.map(({ kind, detail, from, to }) => [kind, detail, (from / 1000) % 60, to && (to / 1000) % 60]),
+    ).toEqual([
+      ['turn', undefined, 0, null],
+      ['tool', '', 1, 5],
+      ['ask', 'Run: a', 2, 4],
+      ['tool', '', 6, 7],
+    ]);
+  });
+});
+
+describe('ticksOf', () => {
+  it('marks a scale at round times, at most six of them', () => {
+    expect(ticksOf(721)).toEqual([0, 200, 400, 600]);
+    expect(ticksOf(33_600)).toEqual([0, 10_000, 20_000, 30_000]);
+    expect(ticksOf(1)).toEqual([0]);
+    for (let width = 1; width < 1e12; width = Math.ceil(width * 1.7)) expect(ticksOf(width).length).toBeLessThan(8);
   });
 });

@@ -10,6 +10,15 @@ export interface Span {
   to: number | null; // Null: it is not over.
   failed: boolean;
   depth: number;
+  message?: string; // Where in the conversation it is.
+}
+
+// Where a scale of so many milliseconds has its marks: at most six, at numbers that people count in.
+export function ticksOf(width: number): number[] {
+  const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000];
+  for (let minutes = 1; minutes < 1_000_000; minutes *= 2) steps.push(minutes * 60_000);
+  const step = steps.find((each) => width / each <= 6) ?? width;
+  return Array.from({ length: Math.floor(width / step) + 1 }, (_, i) => i * step).filter((tick) => tick < width * 0.97);
 }
 
 export function spansOf(events: TaskEvent[]): Span[] {
@@ -66,18 +75,35 @@ export function spansOf(events: TaskEvent[]): Span[] {
           detail: toolView(event.data.name, event.data.input).summary,
           from: at,
           depth: 1,
+          message: event.data.message_id,
         }),
       );
     } else if (event.type === 'tool.completed') {
       const span = open.get(event.data.call_id);
       if (span) Object.assign(span, { to: Math.max(at, span.from), failed: event.data.is_error });
       open.delete(event.data.call_id);
+    } else if (event.type === 'message.completed') {
+      // A call that never began has its result there and nowhere else.
+      for (const part of event.data.message.parts) {
+        const span = part.type === 'tool_result' ? open.get(part.call_id) : undefined;
+        if (part.type !== 'tool_result' || !span) continue;
+        Object.assign(span, { to: Math.max(at, span.from), failed: part.is_error });
+        open.delete(part.call_id);
+      }
     } else if (event.type === 'ask.created') {
-      open.set(event.data.request_id, begin({ kind: 'ask', label: event.data.text, from: at, depth: 1 }));
+      // A permission has the name of the call that it is about: they are two spans.
+      const [detail = ''] = event.data.text.split('\n', 1);
+      open.set(
+        `ask ${event.data.request_id}`,
+        begin({ kind: 'ask', label: event.data.text, detail, from: at, depth: 1 }),
+      );
     } else if (event.type === 'ask.answered') {
-      const span = open.get(event.data.request_id);
-      if (span) span.to = at;
-      open.delete(event.data.request_id);
+      const span = open.get(`ask ${event.data.request_id}`);
+      if (!span) continue;
+      open.delete(`ask ${event.data.request_id}`);
+      // What a rule decided, nobody was asked.
+      if (event.data.by === 'rule') spans.splice(spans.indexOf(span), 1);
+      else span.to = at;
     }
   }
   // A task that found a slot at once waited in no line.

@@ -107,4 +107,27 @@ describe('transcript', () => {
     ]);
     expect(rowsOf(state, makeSplitter(), false).map((row) => row.kind)).toEqual(['user', 'turn', 'user']);
   });
+  it('shows what no person said as a note, and leaves out what a rule decided', () => {
+    seq = 0;
+    const state = applyAll(empty, [
+      event('message.created', {
+        message: message('u', 1, 'user', { parts: [{ type: 'notice', name: 'x', text: '### Done: a subtask\nAll.' }] }),
+      }),
+      event('message.created', {
+        message: message('v', 2, 'user', {
+          parts: [
+            { type: 'text', text: 'And?' },
+            { type: 'notice', text: 'b' },
+          ],
+        }),
+      }),
+      event('ask.created', { request_id: 'c', kind: 'permission', text: 'Run: a' }),
+      event('ask.answered', { request_id: 'c', decision: 'allow', by: 'rule' }),
+      event('ask.created', { request_id: 'd', kind: 'permission', text: 'Run: b' }),
+      event('ask.answered', { request_id: 'd', decision: 'allow', by: 'user' }),
+    ]);
+    expect(
+      rowsOf(state, makeSplitter(), true).map((row) => (row.kind === 'ask' ? `ask ${row.ask.text}` : row.kind)),
+    ).toEqual(['system', 'user', 'system', 'ask Run: b']);
+  });
 });

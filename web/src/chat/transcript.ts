@@ -166,7 +166,9 @@ export type Splitter = (key: string, text: string) => string[];
 
 export function rowsOf(state: Transcript, split: Splitter, working: boolean): Row[] {
   const rows: Row[] = [];
-  const asks = Map.groupBy(state.asks, (ask) => ask.message);
+  // What a rule decided, nobody was asked.
+  const asked = state.asks.filter((ask) => ask.answer?.by !== 'rule');
+  const asks = Map.groupBy(asked, (ask) => ask.message);
   const warnings = Map.groupBy(state.warnings, (warning) => warning.message);
   const lastAssistant = state.messages.findLast((message) => message.role === 'assistant');
   let turn = state.messages[0]?.turn ?? 1;
@@ -177,9 +179,15 @@ export function rowsOf(state: Transcript, split: Splitter, working: boolean): Ro
       turn = message.turn;
       rows.push({ kind: 'turn', key: `turn${turn}-${message.id}`, turn });
     }
-    if (message.role === 'user')
-      rows.push({ kind: 'user', key: message.id, message, pending: message.completed_at === null });
-    else if (message.role === 'system')
+    if (message.role === 'user') {
+      // What was told it by no person (a subtask ended) is a note.
+      const told = message.parts.filter((part) => part.type === 'notice');
+      if (told.length === 0 || told.length < message.parts.length)
+        rows.push({ kind: 'user', key: message.id, message, pending: message.completed_at === null });
+      told.forEach((part, n) =>
+        rows.push({ kind: 'system', key: `${message.id}/${n}`, message, text: part.text, name: part.name ?? 'notice' }),
+      );
+    } else if (message.role === 'system')
       rows.push({
         kind: 'system',
         key: message.id,

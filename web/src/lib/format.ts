@@ -63,6 +63,13 @@ export function bytes(value: number): string {
 export const cost = (usd: number): string =>
   usd === 0 ? '$0' : usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 
+// "sonnet-4-5" of "anthropic/claude-sonnet-4-5-20250929": what tells models apart in a narrow column.
+export const shortModel = (model: string): string =>
+  model
+    .replace(/^.*\//, '')
+    .replace(/^claude-/, '')
+    .replace(/-20\d{6}$/, '');
+
 // How long a task has worked: from its start to its end, or to now.
 export function taskDuration(
   task: { started_at: string | null; completed_at: string | null; status: string },
@@ -72,7 +79,7 @@ export function taskDuration(
   if (start === null) return null;
   const working = task.status === 'running' || task.status === 'resumed';
   const end = working ? now : (ms(task.completed_at) ?? now);
-  return duration(end - start);
+  return !working && end - start < 1000 ? '<1 s' : duration(end - start);
 }
 
 export const shortId = (id: string): string => id.replace(/^([a-z]+_).*(.{6})$/, '$1…$2');

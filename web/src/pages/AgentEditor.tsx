@@ -126,6 +126,7 @@ export default function AgentEditor({ agent, copy, drivers, onClose }: Props) {
     >
       <form
         className="flex flex-col gap-4"
+        noValidate
         data-testid="agent-form"
         onSubmit={(event) => {
           event.preventDefault();
@@ -220,7 +221,7 @@ export default function AgentEditor({ agent, copy, drivers, onClose }: Props) {
             {refused}
           </p>
         )}
-        <div className="flex justify-end gap-2">
+        <div className="sticky -bottom-5 -mx-5 -mb-5 flex justify-end gap-2 border-t border-line bg-raised px-5 py-3">
           <button type="button" className="btn" onClick={onClose}>
             {t('common.keep')}
           </button>

@@ -45,10 +45,9 @@ export function AgentsPage() {
           })
           .catch(showError),
     });
-  // Agents of one's own first: they are why one comes here.
-  const sorted = [...all].sort(
-    (a, b) => Number(a.builtin) - Number(b.builtin) || Number(b.available) - Number(a.available),
-  );
+  // Agents of one's own first: they are why one comes here. The plain command, which is none, last.
+  const rank = (agent: Agent) => (agent.builtin ? 1 : 0) + (agent.driver === 'command' ? 1 : 0);
+  const sorted = [...all].sort((a, b) => rank(a) - rank(b) || Number(b.available) - Number(a.available));
   return (
     <div className="min-h-0 flex-1 overflow-auto">
       <header className="flex items-start gap-4 px-6 pt-5 pb-4 max-md:px-4">
@@ -62,7 +61,7 @@ export function AgentsPage() {
         </button>
       </header>
       {agents.isError && !agents.data && <Empty icon={ServerOff} title={t('errors.unreachable')} />}
-      <ul className="grid grid-cols-[repeat(auto-fill,minmax(20rem,1fr))] items-start gap-4 px-6 pb-8 max-md:grid-cols-1 max-md:px-4">
+      <ul className="grid grid-cols-[repeat(auto-fill,minmax(21rem,1fr))] gap-4 px-6 pb-8 max-md:grid-cols-1 max-md:px-4">
         {sorted.map((agent) => (
           <Card
             key={agent.id}
@@ -90,22 +89,20 @@ function Card({ agent, onEdit, onRemove }: { agent: Agent; onEdit: (copy: boolea
   const { t, language } = useTranslation();
   const Icon = agentIcon(agent);
   const budget = agent.budget as { cost_usd?: number | null; tokens?: number | null };
-  const facts: [string, string][] = [
-    [t('agents.driver'), agent.driver],
-    [t('tasks.columns.model'), agent.model ?? t('agents.edit.drivers')],
-    [
+  const facts: [string, string][] = [[t('agents.driver'), agent.driver]];
+  if (agent.driver !== 'command') facts.push([t('tasks.columns.model'), agent.model ?? t('agents.edit.drivers')]);
+  // What is set; what is not is the server's own, and that is said where it is changed.
+  if (agent.permission || agent.permission_rules.length > 0)
+    facts.push([
       t('agents.permission'),
       agent.permission
         ? t(`agents.permissions.${agent.permission}`)
-        : agent.permission_rules.length > 0
-          ? t('agents.ruleCount', { count: agent.permission_rules.length })
-          : t('agents.default'),
-    ],
-    [t('agents.limit'), agent.max_concurrent === null ? t('agents.default') : String(agent.max_concurrent)],
-  ];
+        : t('agents.ruleCount', { count: agent.permission_rules.length }),
+    ]);
+  if (agent.max_concurrent !== null) facts.push([t('agents.limit'), String(agent.max_concurrent)]);
   if (budget.cost_usd) facts.push([t('agents.edit.cost'), cost(budget.cost_usd)]);
   if (budget.tokens) facts.push([t('agents.edit.tokens'), number(budget.tokens, language)]);
-  const action = 'btn btn-icon btn-ghost';
+  const action = 'grid size-8 place-items-center rounded-lg text-muted hover:bg-hover hover:text-text';
   return (
     <li className="card flex flex-col p-5" data-agent={agent.name}>
       <div className="flex items-center gap-3">
@@ -120,64 +117,8 @@ function Card({ agent, onEdit, onRemove }: { agent: Agent; onEdit: (copy: boolea
           </h2>
           <p className="text-xs text-muted">{agent.builtin ? t('agents.builtin') : t('agents.own')}</p>
         </div>
-        {!agent.available && <span className="chip shrink-0 bg-amber-soft text-amber">{t('agents.unavailable')}</span>}
-      </div>
-      <p className="mt-3 line-clamp-3 text-muted">
-        {t(`agents.about.${agent.id}`, { defaultValue: agent.description ?? '' })}
-      </p>
-      {agent.unavailable_reason && <p className="mt-2 text-sm text-amber">{agent.unavailable_reason}</p>}
-      <dl className="mt-4 grid grid-cols-2 gap-x-4 gap-y-2 text-[13px]">
-        {facts.map(([name, value]) => (
-          <div key={name} className="min-w-0">
-            <dt className="text-xs text-muted">{name}</dt>
-            <dd className="truncate font-medium" title={value}>
-              {value}
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {agent.tools.length > 0 && (
-        <details className="mt-3 text-sm text-muted">
-          <summary>{t('agents.toolCount', { count: agent.tools.length })}</summary>
-          <p className="mt-2 flex flex-wrap gap-1">
-            {agent.tools.map((tool) => (
-              <span key={tool} className="chip font-mono text-[11px]">
-                {tool}
-              </span>
-            ))}
-          </p>
-        </details>
-      )}
-      {agent.prompt && (
-        <details className="mt-2 text-sm text-muted">
-          <summary>{t('agents.prompt')}</summary>
-          <pre tabIndex={0} className="mt-2 max-h-64 overflow-auto font-sans whitespace-pre-wrap">
-            {agent.prompt}
-          </pre>
-        </details>
-      )}
-      <div className="mt-5 flex items-center gap-2">
-        {agent.available && (
-          <Link
-            to="/chat"
-            search={{ agentId: agent.id }}
-            className="btn btn-primary flex-1"
-            aria-label={`${t('tasks.newTask')}: ${agent.name}`}
-          >
-            <MessageSquarePlus size={15} aria-hidden />
-            {t('tasks.newTask')}
-          </Link>
-        )}
-        <Link
-          to="/tasks"
-          search={{ agent: agent.id }}
-          className="btn"
-          aria-label={`${t('agents.tasks')}: ${agent.name}`}
-        >
-          {t('agents.tasks')}
-        </Link>
         {agent.driver !== 'command' && (
-          <span className="ml-auto flex">
+          <span className="-mt-4 -mr-2 flex shrink-0 self-start">
             {!agent.builtin && (
               <button
                 type="button"
@@ -211,6 +152,65 @@ function Card({ agent, onEdit, onRemove }: { agent: Agent; onEdit: (copy: boolea
             )}
           </span>
         )}
+      </div>
+      <p className="mt-3 line-clamp-3 text-muted">
+        {t(`agents.about.${agent.id}`, { defaultValue: agent.description ?? '' })}
+      </p>
+      {!agent.available && (
+        <p className="mt-3 rounded-lg bg-amber-soft px-3 py-2 text-sm text-amber">
+          <span className="font-medium">{t('agents.unavailable')}.</span> {agent.unavailable_reason}
+        </p>
+      )}
+      <dl className="mt-4 grid grid-cols-2 gap-x-4 gap-y-2 text-[13px]">
+        {facts.map(([name, value]) => (
+          <div key={name} className="min-w-0">
+            <dt className="text-xs text-muted">{name}</dt>
+            <dd className="truncate font-medium" title={value}>
+              {value}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {agent.tools.length > 0 && (
+        <details className="mt-3 text-sm text-muted">
+          <summary>{t('agents.toolCount', { count: agent.tools.length })}</summary>
+          <p className="mt-2 flex flex-wrap gap-1">
+            {agent.tools.map((tool) => (
+              <span key={tool} className="chip font-mono text-[11px]">
+                {tool}
+              </span>
+            ))}
+          </p>
+        </details>
+      )}
+      {agent.prompt && (
+        <details className="mt-2 text-sm text-muted">
+          <summary>{t('agents.prompt')}</summary>
+          <pre tabIndex={0} className="mt-2 max-h-64 overflow-auto font-sans whitespace-pre-wrap">
+            {agent.prompt}
+          </pre>
+        </details>
+      )}
+      <div className="mt-auto flex items-center gap-2 pt-5">
+        {agent.available && (
+          <Link
+            to="/chat"
+            search={{ agentId: agent.id }}
+            className="btn flex-1"
+            aria-label={`${t('tasks.newTask')}: ${agent.name}`}
+          >
+            <MessageSquarePlus size={15} aria-hidden />
+            {t('tasks.newTask')}
+          </Link>
+        )}
+        <Link
+          to="/tasks"
+          search={{ agent: agent.id }}
+          className="btn flex-1"
+          aria-label={`${t('agents.tasks')}: ${agent.name}`}
+        >
+          {t('agents.tasks')}
+        </Link>
       </div>
     </li>
   );

@@ -88,7 +88,8 @@ export function ServerSettings({ settings }: { settings: Settings }) {
         </span>
         <input
           type="checkbox"
-          className="size-4 accent-[var(--accent)]"
+          role="switch"
+          className="switch"
           checked={form.wake}
           onChange={(event) => setForm({ ...form, wake: event.target.checked })}
         />

@@ -11,17 +11,16 @@ import { useStore, type Store } from '../lib/store';
 import { ServerSettings } from './ServerSettings';
 import { beep } from '../live/notify';
 import { notifications, sendWith, sound, theme } from '../ui/preferences';
-import { ConnectionState } from '../ui/Sidebar';
 import { toast } from '../ui/toast';
 
 function Section({ title, hint, children }: { title: string; hint: string; children: ReactNode }) {
   return (
-    <section className="grid grid-cols-[16rem_1fr] gap-8 border-b border-line py-7 max-md:grid-cols-1 max-md:gap-3">
+    <section className="grid grid-cols-[16rem_1fr] gap-8 border-b border-line py-7 last:border-b-0 max-lg:grid-cols-1 max-lg:gap-3">
       <div>
         <h2 className="font-semibold">{title}</h2>
         <p className="mt-1 text-sm text-muted">{hint}</p>
       </div>
-      <div className="flex flex-col gap-4">{children}</div>
+      <div className="card flex flex-col gap-4 p-5 max-md:p-4">{children}</div>
     </section>
   );
 }
@@ -52,6 +51,26 @@ function Choice<T extends string>({
           </option>
         ))}
       </select>
+    </label>
+  );
+}
+
+interface ToggleProps {
+  label: string;
+  source: Store<'on' | 'off'>;
+  onChange: (value: 'on' | 'off') => void;
+}
+function Toggle({ label, source, onChange }: ToggleProps) {
+  return (
+    <label className="flex items-center justify-between gap-4">
+      <span>{label}</span>
+      <input
+        type="checkbox"
+        role="switch"
+        className="switch"
+        checked={useStore(source) === 'on'}
+        onChange={(event) => onChange(event.target.checked ? 'on' : 'off')}
+      />
     </label>
   );
 }
@@ -102,16 +121,12 @@ export function SettingsPage() {
         [t('details.workDir'), settings.default_work_dir ?? '–'],
       ]
     : [];
-  const onOff: ['on' | 'off', string][] = [
-    ['off', t('common.off')],
-    ['on', t('common.on')],
-  ];
   return (
     <div className="min-h-0 flex-1 overflow-auto">
       <header className="px-6 pt-5 max-md:px-4">
         <h1 className="text-[22px] font-semibold tracking-tight">{t('nav.settings')}</h1>
       </header>
-      <div className="max-w-4xl px-6 pb-10 max-md:px-4">
+      <div className="max-w-5xl px-6 pb-10 max-md:px-4">
         <Section title={t('settings.looks')} hint={t('settings.looksHint')}>
           <label className="flex items-center justify-between gap-4">
             <span>{t('settings.language')}</span>
@@ -147,16 +162,14 @@ export function SettingsPage() {
           />
         </Section>
         <Section title={t('settings.notifications')} hint={t('settings.notificationsHint')}>
-          <Choice
+          <Toggle
             label={t('settings.browserNotifications')}
             source={notifications}
-            options={onOff}
             onChange={(value) => void notify(value)}
           />
-          <Choice
+          <Toggle
             label={t('settings.sound')}
             source={sound}
-            options={onOff}
             onChange={(value) => {
               sound.set(value);
               if (value === 'on') beep(); // So that one hears what one gets.
@@ -183,8 +196,7 @@ export function SettingsPage() {
             <dt className="text-muted">{t('settings.store')}</dt>
             <dd className="max-w-96 text-right font-medium break-all">{health?.store ?? '–'}</dd>
           </dl>
-          <div className="flex items-center justify-between">
-            <ConnectionState />
+          <div className="flex justify-end">
             <button type="button" className="btn" onClick={() => void logout()}>
               <LogOut size={15} aria-hidden />
               {t('settings.logout')}

@@ -73,7 +73,7 @@ export default function BatchHeader({ id, onQuestion }: { id: string; onQuestion
           ))}
         </div>
       </div>
-      <div className="flex gap-2">
+      <div className="flex flex-wrap gap-2">
         <button type="button" className="btn" disabled={batch.counts.failed === 0} onClick={() => void run('retry')}>
           {t('batch.retry')}
         </button>

@@ -69,36 +69,42 @@ export default function BulkBar({ selection, total, query, search, tasks, onAll,
   };
 
   return (
-    <div
-      className="mx-6 mb-3 flex flex-wrap items-center gap-2 rounded-xl bg-accent-soft px-3 py-2 text-accent-text max-md:mx-4"
-      role="toolbar"
-      aria-label={t('bulk.label')}
-    >
-      <button
-        type="button"
-        className="grid size-7 place-items-center rounded-lg hover:bg-hover"
-        onClick={onClear}
-        aria-label={t('bulk.clear')}
+    <div className="pointer-events-none absolute inset-x-4 bottom-4 z-20 flex justify-center">
+      <div
+        className="card pointer-events-auto flex items-center gap-x-3 gap-y-2 rounded-2xl py-2 pr-2.5 pl-2 shadow-[var(--shadow)] max-md:w-full max-md:flex-wrap"
+        role="toolbar"
+        aria-label={t('bulk.label')}
       >
-        <X size={15} aria-hidden />
-      </button>
-      <span className="font-medium">{t('bulk.selected', { count, n })}</span>
-      {!selection.all && total > selection.ids.size && (
-        <button type="button" className="underline underline-offset-2" onClick={onAll}>
-          {t('bulk.selectAll', { count: total, n: number(total, language) })}
+        <button
+          type="button"
+          className="grid size-8 place-items-center rounded-lg text-muted hover:bg-hover hover:text-text"
+          onClick={onClear}
+          aria-label={t('bulk.clear')}
+        >
+          <X size={15} aria-hidden />
         </button>
-      )}
-      <span className="ml-auto flex gap-2">
-        <button type="button" className="btn" onClick={() => void ask('retry')}>
-          {t('tasks.actions.retry')}
-        </button>
-        <button type="button" className="btn" onClick={() => void ask('cancel')}>
-          {t('tasks.actions.cancel')}
-        </button>
-        <button type="button" className="btn text-red" onClick={() => void ask('delete')}>
-          {t('tasks.actions.delete')}
-        </button>
-      </span>
+        <span className="-ml-1 font-medium whitespace-nowrap">{t('bulk.selected', { count, n })}</span>
+        {!selection.all && total > selection.ids.size && (
+          <button
+            type="button"
+            className="whitespace-nowrap text-accent-text underline underline-offset-2"
+            onClick={onAll}
+          >
+            {t('bulk.selectAll', { count: total, n: number(total, language) })}
+          </button>
+        )}
+        <span className="ml-auto flex gap-2 md:ml-4">
+          <button type="button" className="btn" onClick={() => void ask('retry')}>
+            {t('tasks.actions.retry')}
+          </button>
+          <button type="button" className="btn" onClick={() => void ask('cancel')}>
+            {t('tasks.actions.cancel')}
+          </button>
+          <button type="button" className="btn text-red" onClick={() => void ask('delete')}>
+            {t('tasks.actions.delete')}
+          </button>
+        </span>
+      </div>
     </div>
   );
 }

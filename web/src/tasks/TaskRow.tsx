@@ -12,18 +12,16 @@ import {
   Trash2,
   Wrench,
 } from 'lucide-react';
-import { memo, type ReactNode } from 'react';
+import { memo, type MouseEvent, type ReactNode } from 'react';
 
 import { api, call } from '../api/client';
 import type { Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
-import { ago, dateTime, ms, number, taskDuration } from '../lib/format';
+import { ago, dateTime, ms, number, shortModel, taskDuration } from '../lib/format';
 import { useDebounced, useNow } from '../lib/hooks';
 import { StatusBadge, WaitWords } from '../ui/StatusBadge';
 import { can, type Action } from './actions';
 import { summary } from './summary';
-
-export const columns = 'grid grid-cols-[2.5rem_minmax(14rem,1fr)_8rem_9.5rem_7rem_7rem_5.5rem_8.5rem] items-center';
 
 export interface RowProps {
   task: Task;
@@ -33,7 +31,9 @@ export interface RowProps {
   phone: boolean;
   depth: number; // Below which parent it stands.
   fold: 'none' | 'open' | 'closed';
+  inBatch: boolean; // The whole list is of its batch.
   onFold: (session: string) => void;
+  onOpen: (task: Task) => void;
   onSelect: (index: number, range: boolean) => void;
   onAction: (action: Action, task: Task) => void;
 }
@@ -173,7 +173,7 @@ function Fold({ task, fold, onFold }: Pick<RowProps, 'task' | 'fold' | 'onFold'>
   );
 }
 
-function Marks({ task, depth }: { task: Task; depth: number }) {
+function Marks({ task, depth, inBatch }: Pick<RowProps, 'task' | 'depth' | 'inBatch'>) {
   const { t } = useTranslation();
   return (
     <>
@@ -191,7 +191,7 @@ function Marks({ task, depth }: { task: Task; depth: number }) {
           <CornerDownRight size={14} aria-hidden />
         </Link>
       )}
-      {task.batch_id && <BatchChip id={task.batch_id} />}
+      {task.batch_id && !inBatch && <BatchChip id={task.batch_id} />}
       {task.resume_count > 0 && (
         <span className="chip shrink-0">{t('tasks.row.resumed', { count: task.resume_count })}</span>
       )}
@@ -201,15 +201,18 @@ function Marks({ task, depth }: { task: Task; depth: number }) {
   );
 }
 
-function Actions({ task, onAction }: Pick<RowProps, 'task' | 'onAction'>) {
+function Actions({ task, phone, onAction }: Pick<RowProps, 'task' | 'phone' | 'onAction'>) {
   const { t } = useTranslation();
   const icon = 'grid size-8 place-items-center rounded-lg text-muted hover:bg-grey-soft hover:text-text';
   const label = (key: string) => ({ 'aria-label': `${t(key)}: ${task.title}`, title: t(key) });
   return (
-    <div className="flex items-center">
-      <Link to="/chat" search={{ taskId: task.id }} className={icon} {...label('tasks.actions.viewChat')}>
-        <MessageSquare size={16} aria-hidden />
-      </Link>
+    <div className="-mr-2 flex items-center justify-end">
+      {/* On a phone the row itself is the way there. */}
+      {!phone && (
+        <Link to="/chat" search={{ taskId: task.id }} className={icon} {...label('tasks.actions.viewChat')}>
+          <MessageSquare size={16} aria-hidden />
+        </Link>
+      )}
       {can.cancel(task) && (
         <button
           type="button"
@@ -230,6 +233,7 @@ function Actions({ task, onAction }: Pick<RowProps, 'task' | 'onAction'>) {
           <RotateCcw size={15} aria-hidden />
         </button>
       )}
+      {!phone && !can.cancel(task) && !can.retry(task) && <span className="size-8" />}
       <button
         type="button"
         className={`${icon} hover:text-red`}
@@ -259,7 +263,12 @@ function Select({ task, index, selected, onSelect }: Pick<RowProps, 'task' | 'in
 export const TaskRow = memo(function TaskRow(props: RowProps) {
   const { task, index, selected, focused, phone, depth } = props;
   const indent = depth > 0 ? { paddingLeft: depth * 22 } : undefined;
-  const tone = `border-b border-line ${selected ? 'bg-accent-soft' : focused ? 'bg-hover' : 'hover:bg-panel'} ${focused ? 'shadow-[inset_3px_0_0_var(--accent)]' : ''}`;
+  const open = (event: MouseEvent) => {
+    // What is in the row has its own meaning, and so have words that were marked.
+    if ((event.target as Element).closest('a, button, input') || getSelection()?.toString()) return;
+    props.onOpen(task);
+  };
+  const tone = `cursor-pointer border-b border-line ${selected ? 'bg-accent-soft' : focused ? 'bg-hover' : 'hover:bg-panel'} ${focused ? 'shadow-[inset_3px_0_0_var(--accent)]' : ''}`;
   const title = (
     <Link
       to="/chat"
@@ -277,7 +286,8 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
         aria-rowindex={index + 2}
         data-task={task.id}
         data-depth={depth}
-        className={`flex h-full flex-col justify-center gap-1.5 px-4 ${tone}`}
+        onClick={open}
+        className={`flex h-full flex-col justify-center gap-1 px-4 ${tone}`}
       >
         <div role="cell" className="flex min-w-0 items-center gap-2" style={indent}>
           <Select {...props} />
@@ -287,7 +297,7 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
             <StatusBadge task={task} />
           </span>
         </div>
-        <div role="cell" className="flex min-w-0 items-center gap-2 text-xs text-muted">
+        <div role="cell" className="flex min-w-0 items-center gap-2 pl-6 text-xs text-muted">
           <span className="shrink-0">{task.agent}</span>
           <span className="tabular-nums">
             <Duration task={task} />
@@ -307,9 +317,10 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
       aria-selected={selected}
       data-task={task.id}
       data-depth={depth}
-      className={`${columns} h-full ${tone}`}
+      onClick={open}
+      className={`task-grid h-full ${tone}`}
     >
-      <div role="cell" className="grid place-items-center">
+      <div role="cell" className="flex">
         <Select {...props} />
       </div>
       <div role="cell" className="min-w-0 pr-4" style={indent}>
@@ -317,20 +328,20 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
           {depth > 0 && <CornerDownRight size={14} className="shrink-0 text-muted" aria-hidden />}
           <Fold {...props} />
           {title}
-          <Marks task={task} depth={depth} />
+          <Marks {...props} />
         </div>
         <SummaryLine task={task} />
       </div>
-      <div role="cell" className="truncate pr-3">
+      <div role="cell" className="col-agent truncate pr-3" title={task.agent}>
         {task.agent}
       </div>
       <div role="cell">
         <StatusBadge task={task} />
       </div>
-      <div role="cell" className="truncate pr-3 text-muted">
-        {task.model ?? '–'}
+      <div role="cell" className="col-model truncate pr-3 text-muted" title={task.model ?? undefined}>
+        {task.model ? shortModel(task.model) : '–'}
       </div>
-      <div role="cell" className="truncate pr-3 text-muted">
+      <div role="cell" className="col-started truncate pr-3 text-muted">
         <Started task={task} />
       </div>
       <div role="cell" className="pr-3 tabular-nums">
@@ -345,7 +356,7 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
 
 export function SkeletonRow({ phone }: { phone: boolean }) {
   return (
-    <div className={`flex h-full items-center gap-4 border-b border-line px-4 ${phone ? '' : 'pl-12'}`} aria-hidden>
+    <div className={`flex h-full items-center gap-4 border-b border-line px-4 ${phone ? '' : 'pl-14'}`} aria-hidden>
       <div className="skeleton h-4 w-2/5" />
       <div className="skeleton h-4 w-1/6" />
       <div className="skeleton h-4 w-1/5" />

@@ -16,7 +16,7 @@ import { CopyLine } from '../ui/CopyLine';
 import { Empty } from '../ui/Empty';
 import { act, type Action } from './actions';
 import { isEmpty, nothing, toggle } from './selection';
-import { columns, SkeletonRow, TaskRow } from './TaskRow';
+import { SkeletonRow, TaskRow } from './TaskRow';
 import { Toolbar } from './Toolbar';
 import { hasChildren } from './tree';
 import { useTaskList } from './useTaskList';
@@ -51,7 +51,9 @@ export function TasksPage() {
   const list = useTaskList(query, range[0], range[1]);
   // What asks for a person is found among the tasks at work: the server has no such state.
   const active = useActive();
-  const asking = useMemo(() => (active.data?.tasks ?? []).filter(needsInput), [active.data]);
+  const { status: _, sort: __, ...filter } = query;
+  const matching = useActive(filter);
+  const asking = useMemo(() => (matching.data?.tasks ?? []).filter(needsInput), [matching.data]);
   const onlyAsking = search.status === 'needs-input';
   const tree = useTree(list, active.data?.tasks ?? none);
   const total = onlyAsking ? asking.length : tree.total;
@@ -70,6 +72,7 @@ export function TasksPage() {
     getScrollElement: () => scroller.current,
     estimateSize: (index) => (!onlyAsking && tree.isHidden(index) ? 0 : rowHeight),
     overscan: 8,
+    paddingEnd: isEmpty(selection) ? 0 : 80, // What floats above the last rows hides none of them.
     onChange: (instance) => {
       const items = instance.getVirtualItems();
       const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 40];
@@ -99,6 +102,7 @@ export function TasksPage() {
     void queryClient.invalidateQueries({ queryKey: ['tasks'] });
   };
 
+  const onOpen = useCallback((task: Task) => void navigate({ to: '/chat', search: { taskId: task.id } }), [navigate]);
   const onSelect = useCallback(
     (index: number, withRange: boolean) =>
       setSelection((old) => toggle(old, index, withRange, (i) => latestRow.current(i)?.id)),
@@ -118,6 +122,7 @@ export function TasksPage() {
     [t],
   );
 
+  const selectAll = () => setSelection({ ids: new Set(), all: true, anchor: null });
   const latestToggle = useLatest(tree.toggle);
   const onFold = useCallback((session: string) => latestToggle.current(session), [latestToggle]);
 
@@ -151,7 +156,7 @@ export function TasksPage() {
     ArrowLeft: () => fold(false),
     Enter: () => {
       const task = rowAt(focus);
-      if (task) void navigate({ to: '/chat', search: { taskId: task.id } });
+      if (task) onOpen(task);
     },
     Escape: () => (isEmpty(selection) ? setFocus(-1) : setSelection(nothing)),
   });
@@ -179,24 +184,7 @@ export function TasksPage() {
         asking={asking.length}
         searchBox={searchBox}
       />
-      <Suspense>
-        {search.batch && <BatchHeader id={search.batch} onQuestion={setQuestion} />}
-        {!isEmpty(selection) && (
-          <BulkBar
-            selection={selection}
-            total={onlyAsking ? asking.length : list.total}
-            query={query}
-            search={search}
-            tasks={virtual
-              .getVirtualItems()
-              .map((item) => rowAt(item.index))
-              .filter((task) => task !== undefined)}
-            onAll={() => setSelection({ ids: new Set(), all: true, anchor: null })}
-            onClear={() => setSelection(nothing)}
-            onQuestion={setQuestion}
-          />
-        )}
-      </Suspense>
+      <Suspense>{search.batch && <BatchHeader id={search.batch} onQuestion={setQuestion} />}</Suspense>
       <div className="relative flex min-h-0 flex-1 flex-col border-t border-line">
         <div
           ref={scroller}
@@ -206,22 +194,32 @@ export function TasksPage() {
           data-testid="task-list"
           className="min-h-0 flex-1 overflow-auto outline-none focus-visible:shadow-[inset_0_0_0_2px_var(--accent)]"
         >
-          <div
-            role="table"
-            aria-label={t('tasks.title')}
-            aria-rowcount={total + 1}
-            className="min-w-full md:min-w-[62rem]"
-          >
+          <div role="table" aria-label={t('tasks.title')} aria-rowcount={total + 1} className="min-w-full">
             <div
               role="row"
               aria-rowindex={1}
-              className={`${columns} sticky top-0 z-10 h-9 border-b border-line bg-panel text-xs font-medium text-muted max-md:hidden`}
+              className="task-grid sticky top-0 z-10 h-9 border-b border-line bg-panel text-xs font-medium text-muted max-md:hidden"
             >
-              <div role="columnheader">
-                <span className="sr-only">{t('tasks.columns.select')}</span>
+              <div role="columnheader" className="flex">
+                <input
+                  type="checkbox"
+                  className="size-4 accent-[var(--accent)]"
+                  aria-label={t('tasks.selectAll')}
+                  title={t('tasks.selectAll')}
+                  checked={!isEmpty(selection)}
+                  disabled={total === 0}
+                  ref={(box) => {
+                    if (box) box.indeterminate = !isEmpty(selection) && !selection.all && selection.ids.size < total;
+                  }}
+                  onChange={() => (isEmpty(selection) ? selectAll() : setSelection(nothing))}
+                />
               </div>
               {headings.map((heading) => (
-                <div key={heading} role="columnheader">
+                <div
+                  key={heading}
+                  role="columnheader"
+                  className={`col-${heading} ${heading === 'actions' ? 'text-right' : ''}`}
+                >
                   {t(`tasks.columns.${heading}`)}
                 </div>
               ))}
@@ -251,6 +249,8 @@ export function TasksPage() {
                                 : 'closed'
                           }
                           onFold={onFold}
+                          inBatch={search.batch !== undefined}
+                          onOpen={onOpen}
                           index={item.index}
                           phone={phone}
                           focused={item.index === focus}
@@ -286,6 +286,23 @@ export function TasksPage() {
             </Empty>
           )}
         </div>
+        <Suspense>
+          {!isEmpty(selection) && (
+            <BulkBar
+              selection={selection}
+              total={onlyAsking ? asking.length : list.total}
+              query={query}
+              search={search}
+              tasks={virtual
+                .getVirtualItems()
+                .map((item) => rowAt(item.index))
+                .filter((task) => task !== undefined)}
+              onAll={selectAll}
+              onClear={() => setSelection(nothing)}
+              onQuestion={setQuestion}
+            />
+          )}
+        </Suspense>
         {fresh > 0 && (
           <button
             type="button"
@@ -306,12 +323,14 @@ function NoneYet() {
   const { t } = useTranslation();
   return (
     <Empty icon={ListTodo} title={t('tasks.empty')}>
-      <p className="mb-3">{t('tasks.emptyHint')}</p>
-      <CopyLine text="errand ask help" />
-      <Link to="/chat" search={{}} className="btn btn-primary mt-4 h-9">
+      <Link to="/chat" search={{}} className="btn btn-primary mt-2 mb-6 h-9">
         <Plus size={16} aria-hidden />
         {t('tasks.newTask')}
       </Link>
+      <p className="mb-2 text-sm">{t('tasks.emptyHint')}</p>
+      <div className="mx-auto w-72 max-w-full">
+        <CopyLine text="errand ask help" />
+      </div>
     </Empty>
   );
 }

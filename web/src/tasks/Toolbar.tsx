@@ -42,7 +42,7 @@ export function Toolbar({ search, setSearch, counts, asking, searchBox }: Props)
     return () => clearTimeout(later);
     // Only what is typed starts the clock.
   }, [text]);
-  const select = 'field w-auto max-w-44 text-muted';
+  const select = 'field w-auto max-w-44 text-muted max-md:max-w-none max-md:flex-1';
   return (
     <div className="flex flex-col gap-3 px-6 pb-4 max-md:px-4">
       <div className="flex flex-wrap items-center gap-2">
@@ -100,13 +100,13 @@ export function Toolbar({ search, setSearch, counts, asking, searchBox }: Props)
         </select>
         {search.batch && (
           <Pill
-            label={t('tasks.batchIs', { id: shortId(search.batch) })}
+            label={t('tasks.batchIs', { id: shortId(search.batch).replace(/^\w+_/, '') })}
             onRemove={() => setSearch({ batch: undefined })}
           />
         )}
         {search.parent && (
           <Pill
-            label={t('tasks.parentIs', { id: shortId(search.parent) })}
+            label={t('tasks.parentIs', { id: shortId(search.parent).replace(/^\w+_/, '') })}
             onRemove={() => setSearch({ parent: undefined })}
           />
         )}

@@ -13,11 +13,18 @@ const lines = (text: string): string[] => text.replace(escapes, '').trim().split
 const firstLine = (text: string): string => lines(text)[0]?.slice(0, 240) ?? '';
 const lastLine = (text: string): string => lines(text).at(-1)?.slice(0, 240) ?? '';
 
+// What is asked, without the folder that the task works in anyway: what is left is what there is to decide about.
+export function askText(text: string, folder: string | null): string {
+  if (!folder || folder === '/') return text;
+  const short = text.replaceAll(`${folder}/`, '');
+  return short.endsWith(`\nIn ${folder}`) ? short.slice(0, -`\nIn ${folder}`.length) : short;
+}
+
 export function summary(task: Task): Summary {
   const working = task.status === 'running' || task.status === 'resumed';
   const waits = working ? task.waiting_for?.kind : undefined;
   if (waits === 'quota' || waits === 'children') return { kind: 'wait', text: task.waiting_for?.text ?? '' };
-  if (task.waiting_for?.text) return { kind: 'ask', text: firstLine(task.waiting_for.text) };
+  if (task.waiting_for?.text) return { kind: 'ask', text: firstLine(askText(task.waiting_for.text, task.work_dir)) };
   if (task.status === 'pending') return { kind: 'queue', text: String(task.queue_position ?? '') };
   if (task.status === 'failed' && task.error) return { kind: 'error', text: firstLine(task.error.message) };
   if (working) {

@@ -4,7 +4,7 @@ import type { Task, TaskEvent, TaskList } from '../api/types';
 import { changesOf, patchList } from '../queries';
 import { chatSearch, taskQuery, taskSearch } from '../search';
 import { isEmpty, nothing, toggle } from './selection';
-import { summary } from './summary';
+import { askText, summary } from './summary';
 import { childrenOf, hasChildren, inserted, place, type Insert } from './tree';
 import { pagesFor } from './useTaskList';
 
@@ -146,5 +146,16 @@ describe('subtasks in the list', () => {
     expect(hasChildren(task('x', 's'), new Set(['s']))).toBe(true);
     expect(hasChildren(task('x', 's'), new Set())).toBe(false);
     expect(hasChildren(task('x'), new Set(['s']))).toBe(false);
+  });
+});
+
+describe('what a task asks', () => {
+  it('is said without the folder that it works in', () => {
+    expect(askText('Change /src/app/a/b.ts?', '/src/app')).toBe('Change a/b.ts?');
+    expect(askText('Run: make\nIn /src/app', '/src/app')).toBe('Run: make');
+    expect(askText('Run: make\nIn /src/other', '/src/app')).toBe('Run: make\nIn /src/other');
+    expect(askText('Change /src/apple.ts?', '/src/app')).toBe('Change /src/apple.ts?');
+    expect(askText('Change /etc/hosts?', '/')).toBe('Change /etc/hosts?');
+    expect(askText('Which colour?', null)).toBe('Which colour?');
   });
 });

@@ -48,12 +48,13 @@ export function ConnectionState() {
   if (state.state === 'live') {
     return (
       <span
-        className="flex items-center gap-2 px-3 py-1.5 text-xs text-muted"
+        className="flex items-center gap-2 px-3 py-1.5 text-xs text-muted md:max-lg:justify-center md:max-lg:px-0"
         data-testid="connection"
         data-state="live"
+        title={t('connection.live')}
       >
         <span className="size-2 rounded-full bg-green" aria-hidden />
-        {t('connection.live')}
+        <span className="md:max-lg:sr-only">{t('connection.live')}</span>
       </span>
     );
   }
@@ -65,21 +66,24 @@ export function ConnectionState() {
         onClick={retryNow}
         data-testid="connection"
         data-state="broken"
-        className="flex w-full items-center gap-2 rounded-lg bg-red-soft px-3 py-1.5 text-left text-xs text-red"
+        className="flex w-full items-center gap-2 rounded-lg bg-red-soft px-3 py-1.5 text-left text-xs text-red md:max-lg:justify-center md:max-lg:px-0"
       >
         <Plug size={14} className="shrink-0" aria-hidden />
-        <span>{seconds > 0 ? t('connection.broken', { seconds }) : t('connection.connecting')}</span>
+        <span className="md:max-lg:sr-only">
+          {seconds > 0 ? t('connection.broken', { seconds }) : t('connection.connecting')}
+        </span>
       </button>
     );
   }
   return (
     <span
-      className="flex items-center gap-2 px-3 py-1.5 text-xs text-muted"
+      className="flex items-center gap-2 px-3 py-1.5 text-xs text-muted md:max-lg:justify-center md:max-lg:px-0"
       data-testid="connection"
       data-state={state.state}
+      title={t('connection.connecting')}
     >
       <PlugZap size={14} aria-hidden />
-      {t('connection.connecting')}
+      <span className="md:max-lg:sr-only">{t('connection.connecting')}</span>
     </span>
   );
 }
@@ -91,14 +95,14 @@ export function Sidebar() {
   const dark = document.documentElement.dataset.theme === 'dark';
   const zh = language === 'zh';
   return (
-    <aside className="flex shrink-0 flex-col border-line bg-panel max-md:order-last max-md:border-t md:w-56 md:border-r">
-      <div className="flex items-center gap-2.5 px-5 pt-5 pb-4 max-md:hidden">
+    <aside className="flex shrink-0 flex-col border-line bg-panel max-md:order-last max-md:border-t md:w-15 md:border-r lg:w-56">
+      <div className="flex items-center gap-2.5 px-[18px] pt-5 pb-4 max-md:hidden lg:px-5">
         <img src="/favicon.svg" alt="" width={24} height={24} />
-        <span className="text-[17px] font-semibold tracking-tight">errand</span>
+        <span className="text-[17px] font-semibold tracking-tight max-lg:hidden">errand</span>
       </div>
       <nav
         aria-label={t('nav.label')}
-        className="flex gap-0.5 px-3 max-md:justify-around max-md:px-1 max-md:pb-[env(safe-area-inset-bottom)] md:flex-col"
+        className="flex gap-0.5 px-2 lg:px-3 max-md:justify-around max-md:px-1 max-md:pb-[env(safe-area-inset-bottom)] md:flex-col"
       >
         {items.map(({ to, key, icon: Icon }) => {
           const active = path.startsWith(to);
@@ -107,14 +111,15 @@ export function Sidebar() {
               key={to}
               to={to}
               aria-current={active ? 'page' : undefined}
-              className={`relative flex items-center gap-3 rounded-lg px-3 font-medium max-md:min-w-16 max-md:flex-col max-md:gap-0.5 max-md:py-2 max-md:text-[11px] md:h-9 ${
+              title={t(key)}
+              className={`relative flex items-center gap-3 rounded-lg px-3 font-medium max-md:min-w-16 max-md:flex-col max-md:gap-0.5 max-md:py-2 max-md:text-[11px] md:h-9 md:max-lg:justify-center md:max-lg:px-0 ${
                 active ? 'bg-accent-soft text-accent-text' : 'text-muted hover:bg-hover hover:text-text'
               }`}
             >
               <Icon size={18} aria-hidden />
-              {t(key)}
+              <span className="md:max-lg:sr-only">{t(key)}</span>
               {to === '/tasks' && (
-                <span className="max-md:absolute max-md:top-0.5 max-md:right-2 md:ml-auto">
+                <span className="max-lg:absolute max-lg:top-0 max-lg:left-[calc(50%+4px)] max-lg:scale-90 lg:ml-auto">
                   <RunningBadge />
                 </span>
               )}
@@ -122,18 +127,19 @@ export function Sidebar() {
           );
         })}
       </nav>
-      <div className="mt-auto flex flex-col gap-1 p-3 max-md:hidden">
+      <div className="mt-auto flex flex-col gap-1 p-2 max-md:hidden lg:p-3">
         <ConnectionState />
-        <div className="flex gap-1">
+        <div className="flex gap-1 md:max-lg:flex-col md:max-lg:items-center">
           <button
             type="button"
-            className="btn btn-ghost flex-1 justify-start"
+            className="btn btn-ghost flex-1 justify-start md:max-lg:w-8 md:max-lg:flex-none md:max-lg:justify-center md:max-lg:px-0"
+            title={zh ? 'English' : '中文'}
             onClick={() => void setLanguage(zh ? 'en' : 'zh')}
             lang={zh ? 'en' : 'zh'}
             data-testid="language"
           >
             <Languages size={16} aria-hidden />
-            {zh ? 'English' : '中文'}
+            <span className="md:max-lg:sr-only">{zh ? 'English' : '中文'}</span>
           </button>
           <button
             type="button"

@@ -406,7 +406,7 @@ Tool::Need need_of_command(std::string_view command, std::string_view where) {
   } else {
     need.subject = "? " + short_line(command, 1'000);
   }
-  need.text = fmt::format("Run in {}: {}", where, bounded(command, 2'000, "The whole is in the tool call."));
+  need.text = fmt::format("Run: {}\nIn {}", bounded(command, 2'000, "The whole is in the tool call."), where);
   return need;
 }
 
