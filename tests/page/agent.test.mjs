@@ -60,7 +60,22 @@ describe('the built-in agent', async () => {
     await shot(page, 'diff');
     assert.match(await page.getByTestId('usage').innerText(), /tokens[\s\S]*5 tool calls/);
     await page.getByRole('tab', { name: 'Timeline' }).click();
-    await until(async () => /todo[\s\S]*read[\s\S]*edit[\s\S]*bash/.test(await page.getByTestId('timeline').innerText()), { what: 'the timeline names what was done' });
+    // Each call with what it was about, the questions that were asked of a person, and nothing else, in the order of time.
+    const lines = () => page.locator('[data-span]').evaluateAll((all) => all.map((each) => `${each.dataset.state} ${each.firstElementChild.innerText.replace(/\s+/g, ' ')}`));
+    await page.getByTestId('timeline').waitFor();
+    assert.deepEqual(await lines(), [
+      'over Turn 1',
+      'over todo Read sum.sh',
+      'over read sum.sh',
+      'over edit sum.sh',
+      'over Question Change sum.sh?',
+      'over bash sh sum.sh; printf "\\033[32mgreen\\033[0m\\n"',
+      'over Question Run: sh sum.sh; printf "\\033[32mgreen\\033[0m\\n"',
+      'over todo',
+    ]);
+    // A call leads back to where it was made.
+    await page.locator('[data-span=tool]').nth(1).getByRole('link').click();
+    await page.locator('[data-tool=read]').waitFor();
   });
 
   test('is denied with words, and hears them', async (t) => {

@@ -44,7 +44,7 @@ describe('the other pages', async () => {
     assert.equal(made.driver, 'demo');
     assert.equal(made.max_concurrent, 1);
     assert.deepEqual(made.permission_rules.map(({ tool, decision }) => `${decision} ${tool}`), ['deny bash']);
-    await card.getByRole('button', { name: 'Change: reviewer' }).click();
+    await card.getByRole('button', { name: 'Edit: reviewer' }).click();
     await form.getByLabel('Description').fill('Reviews everything');
     await form.getByRole('button', { name: 'Save' }).click();
     await card.getByText('Reviews everything').waitFor();
@@ -53,7 +53,9 @@ describe('the other pages', async () => {
     await page.locator('form textarea').fill('text');
     await page.keyboard.press('Enter');
     await until(() => new URL(page.url()).searchParams.get('taskId'), { what: 'it works' });
-    assert.equal((await server.task(new URL(page.url()).searchParams.get('taskId'))).agent_id, made.id);
+    const task = await server.task(new URL(page.url()).searchParams.get('taskId'));
+    assert.equal(task.agent_id, made.id);
+    assert.equal(task.agent, 'reviewer');
     await page.goto(`${server.url}/agents`);
     await card.getByRole('button', { name: 'Delete: reviewer' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
@@ -78,8 +80,15 @@ describe('the other pages', async () => {
     await save.click();
     await page.getByText('The settings are changed.').waitFor();
     assert.equal((await server.get('/api/settings')).max_concurrent, 5);
+    const of_agents = page.getByRole('textbox', { name: /^Limits of single agents/ });
+    await of_agents.fill('demo');
+    await page.getByText('Limits of single agents: one name = number a line.').waitFor();
+    await of_agents.fill('demo = 2');
+    await save.click();
+    await until(async () => JSON.stringify((await server.get('/api/settings')).max_per_agent) === '{"demo":2}', { what: 'the limit of one agent holds' });
     await page.reload();
     await until(async () => (await at_once.inputValue()) === '5', { what: 'it is kept' });
+    assert.equal(await of_agents.inputValue(), 'demo = 2');
     await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark');
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
     await page.getByRole('combobox', { name: 'Language' }).selectOption('zh');

@@ -22,7 +22,14 @@ function UserRow({ row, taskId, atWork }: UserProps) {
   const { t } = useTranslation();
   const { message } = row;
   const pending = row.pending && atWork;
-  const text = messageText(message);
+  // Only pictures that are here already: nothing is fetched because a message names it.
+  const pictures = message.parts.flatMap((part) =>
+    part.type === 'file' && part.url.startsWith('data:image/') ? [part] : [],
+  );
+  const text = messageText({
+    ...message,
+    parts: message.parts.filter((part) => !pictures.some((each) => each === part)),
+  });
   const mode = modeOf(taskId, text);
   return (
     <div
@@ -34,6 +41,9 @@ function UserRow({ row, taskId, atWork }: UserProps) {
       <div
         className={`max-w-[85%] rounded-2xl rounded-br-md px-4 py-2.5 whitespace-pre-wrap break-words ${pending ? 'border border-dashed border-amber bg-amber-soft' : 'bg-accent-soft'}`}
       >
+        {pictures.map((file, i) => (
+          <img key={i} src={file.url} alt={file.name} className="mb-2 max-h-72 max-w-full rounded-lg last:mb-0" />
+        ))}
         {text}
       </div>
       <div className="mt-0.5 flex min-h-6 flex-row-reverse items-center gap-2 text-xs text-muted">

@@ -7,9 +7,10 @@ import { api, call } from '../api/client';
 import type { Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { bytes, cost, dateTime, number } from '../lib/format';
+import { useNow } from '../lib/hooks';
 import { CopyButton } from '../ui/CopyLine';
 import { StatusBadge } from '../ui/StatusBadge';
-import { shares, shareText } from './Usage';
+import { Meter, shares, shareText } from './Usage';
 
 function Line({ name, children }: { name: string; children: ReactNode }) {
   return (
@@ -73,6 +74,22 @@ function Child({ task, depth }: { task: Task; depth: number }) {
   );
 }
 
+// Each bound of it, and how much of it is used.
+function Budget({ task }: { task: Task }) {
+  const { t, language } = useTranslation();
+  const now = useNow();
+  return (
+    <ul className="flex flex-col gap-1.5">
+      {shares(task, now).map((share) => (
+        <li key={share.key} className="flex flex-wrap items-center gap-x-3">
+          <span className="min-w-44">{shareText(share, t, language)}</span>
+          <Meter share={share} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 export default function Details({ task }: { task: Task }) {
   const { t, language } = useTranslation();
   const time = (at: string | null) => (at ? dateTime(at, language) : '–');
@@ -121,11 +138,9 @@ export default function Details({ task }: { task: Task }) {
             {usage.cost_usd > 0 && ` · ${cost(usage.cost_usd)}`}
           </Line>
         )}
-        {shares(task).length > 0 && (
+        {task.budget && (
           <Line name={t('details.budget')}>
-            {shares(task)
-              .map((share) => shareText(share, t, language))
-              .join(' · ')}
+            <Budget task={task} />
           </Line>
         )}
         {task.kind === 'command' && (

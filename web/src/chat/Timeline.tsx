@@ -117,7 +117,8 @@ export default function Timeline({ task }: { task: Task }) {
                 ) : (
                   name
                 )}
-                {detail && <span className="ml-2 font-mono text-xs text-muted">{detail}</span>}
+                {detail && ' '}
+                {detail && <span className="ml-1 font-mono text-xs text-muted">{detail}</span>}
               </span>
               <span className="relative h-full">
                 {ticks.map((tick) => (

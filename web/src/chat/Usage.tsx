@@ -1,37 +1,40 @@
 // What a task has used, and how much of what it may use: the fullest of its budgets is the one that ends it.
-import type { Task } from '../api/types';
+import { atWork, type Task } from '../api/types';
 import { useTranslation, type Translate } from '../i18n/i18n';
-import { compact, cost, number, taskDuration } from '../lib/format';
+import { compact, cost, duration, ms, number, taskDuration } from '../lib/format';
 import { useNow } from '../lib/hooks';
 
 export interface Share {
-  key: 'tokens' | 'cost_usd' | 'turns' | 'tool_calls';
+  key: keyof NonNullable<Task['budget']>;
   used: number;
   most: number;
 }
 
-// The budget as the record has it; none where the server does not say.
-export function shares(task: Task): Share[] {
-  const budget = (task as { budget?: Partial<Record<Share['key'], number | null>> | null }).budget ?? {};
+export function shares(task: Task, now: number): Share[] {
+  if (!task.budget) return [];
   const { usage, turns, tool_calls } = task.progress;
-  const used = {
+  const start = ms(task.started_at);
+  const used: Record<Share['key'], number> = {
     tokens: usage.input_tokens + usage.output_tokens,
     cost_usd: usage.cost_usd,
     turns,
     tool_calls,
+    wall_s:
+      start === null ? 0 : Math.max(0, (atWork(task.status) ? now : (ms(task.completed_at) ?? now)) - start) / 1000,
   };
   return (Object.keys(used) as Share['key'][]).flatMap((key) => {
-    const most = budget[key];
+    const most = task.budget?.[key];
     return typeof most === 'number' && most > 0 ? [{ key, used: used[key], most }] : [];
   });
 }
 
 export const shareText = ({ key, used, most }: Share, t: Translate, language: string): string => {
-  const show = (value: number) => (key === 'cost_usd' ? cost(value) : number(value, language));
+  const show = (value: number) =>
+    key === 'cost_usd' ? cost(value) : key === 'wall_s' ? duration(1000 * value) : number(value, language);
   return t(`chat.budget.${key}`, { used: show(used), most: show(most) });
 };
 
-function Meter({ share }: { share: Share }) {
+export function Meter({ share }: { share: Share }) {
   const { t, language } = useTranslation();
   const part = Math.min(1, share.used / share.most);
   const text = shareText(share, t, language);
@@ -47,7 +50,7 @@ function Meter({ share }: { share: Share }) {
       data-testid="budget"
       className="inline-flex items-center gap-1.5"
     >
-      <span className="inline-block h-1.5 w-14 overflow-hidden rounded-full bg-grey-soft">
+      <span className="inline-block h-1.5 w-12 overflow-hidden rounded-full bg-grey-soft">
         <span className={`block h-full rounded-full ${tone}`} style={{ width: `${100 * part}%` }} />
       </span>
       {Math.round(100 * part)} %
@@ -60,7 +63,7 @@ export function Usage({ task }: { task: Task }) {
   const { input_tokens, output_tokens, cost_usd } = task.progress.usage;
   const now = useNow();
   const time = taskDuration(task, now);
-  const fullest = shares(task).sort((a, b) => b.used / b.most - a.used / a.most)[0];
+  const fullest = shares(task, now).sort((a, b) => b.used / b.most - a.used / a.most)[0];
   return (
     <span
       className="flex shrink-0 items-center gap-3 text-xs whitespace-nowrap text-muted tabular-nums"

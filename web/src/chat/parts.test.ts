@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import type { TaskEvent } from '../api/types';
+import type { Task, TaskEvent } from '../api/types';
 import { pieces, plain } from './ansi';
 import { isDiff } from './Diff';
 import { spansOf, ticksOf } from './timeline';
+import { shares } from './Usage';
 
 describe('ansi', () => {
   it('keeps colours and drops what a terminal would obey', () => {
@@ -81,5 +82,28 @@ describe('ticksOf', () => {
     expect(ticksOf(33_600)).toEqual([0, 10_000, 20_000, 30_000]);
     expect(ticksOf(1)).toEqual([0]);
     for (let width = 1; width < 1e12; width = Math.ceil(width * 1.7)) expect(ticksOf(width).length).toBeLessThan(8);
+  });
+});
+
+describe('shares of a budget', () => {
+  const task = (more: object) =>
+    ({
+      status: 'running',
+      started_at: '2026-01-01T00:00:00.000Z',
+      completed_at: null,
+      budget: { tokens: 1000, cost_usd: 2, turns: null, tool_calls: null, wall_s: 60 },
+      progress: { usage: { input_tokens: 300, output_tokens: 100, cost_usd: 0.5 }, turns: 1, tool_calls: 3 },
+      ...more,
+    }) as unknown as Task;
+  const now = Date.parse('2026-01-01T00:00:30.000Z');
+  it('are of what is bounded, and time stands still when it ended', () => {
+    expect(shares(task({}), now).map(({ key, used, most }) => [key, used, most])).toEqual([
+      ['tokens', 400, 1000],
+      ['cost_usd', 0.5, 2],
+      ['wall_s', 30, 60],
+    ]);
+    const ended = task({ status: 'completed', completed_at: '2026-01-01T00:00:12.000Z' });
+    expect(shares(ended, now).at(-1)).toMatchObject({ key: 'wall_s', used: 12 });
+    expect(shares(task({ budget: null }), now)).toEqual([]);
   });
 });

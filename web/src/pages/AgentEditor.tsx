@@ -93,6 +93,13 @@ export default function AgentEditor({ agent, copy, drivers, onClose }: Props) {
       ),
       hint,
     );
+  const number = (key: Texts, label: string) => input(key, label, '–', undefined, true);
+  const group = (title: string, children: ReactNode) => (
+    <fieldset>
+      <legend className="mb-2 text-[13px] font-semibold">{title}</legend>
+      <div className="grid grid-cols-2 gap-4 md:grid-cols-4">{children}</div>
+    </fieldset>
+  );
   const area = (key: Texts, label: string, rows: number, placeholder: string, hint?: string, mono = false) =>
     field(
       key,
@@ -195,13 +202,24 @@ export default function AgentEditor({ agent, copy, drivers, onClose }: Props) {
             true,
           )}
         </div>
-        <div className="grid grid-cols-2 gap-4 md:grid-cols-5">
-          {input('atOnce', t('agents.limit'), '–', undefined, true)}
-          {input('steps', t('agents.edit.steps'), '–', undefined, true)}
-          {input('cost', t('agents.edit.cost'), '–', undefined, true)}
-          {input('tokens', t('agents.edit.tokens'), '–', undefined, true)}
-          {input('toolCalls', t('agents.edit.toolCalls'), '–', undefined, true)}
-        </div>
+        {group(
+          t('agents.edit.budget'),
+          <>
+            {number('cost', t('agents.edit.cost'))}
+            {number('tokens', t('agents.edit.tokens'))}
+            {number('toolCalls', t('agents.edit.toolCalls'))}
+            {number('steps', t('agents.edit.steps'))}
+          </>,
+        )}
+        {group(
+          t('agents.edit.limits'),
+          <>
+            {number('cpu', t('agents.edit.cpu'))}
+            {number('memory', t('agents.edit.memory'))}
+            {number('processes', t('agents.edit.processes'))}
+            {number('atOnce', t('agents.limit'))}
+          </>,
+        )}
         {area('options', t('agents.edit.options'), 2, 'effort = high', t('agents.edit.optionsHint'), true)}
         <div className="flex gap-6">
           {(['skills', 'mcp'] as const).map((key) => (

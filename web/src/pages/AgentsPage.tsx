@@ -88,7 +88,7 @@ export function AgentsPage() {
 function Card({ agent, onEdit, onRemove }: { agent: Agent; onEdit: (copy: boolean) => void; onRemove: () => void }) {
   const { t, language } = useTranslation();
   const Icon = agentIcon(agent);
-  const budget = agent.budget as { cost_usd?: number | null; tokens?: number | null };
+  const { budget, limits } = agent;
   const facts: [string, string][] = [[t('agents.driver'), agent.driver]];
   if (agent.driver !== 'command') facts.push([t('tasks.columns.model'), agent.model ?? t('agents.edit.drivers')]);
   // What is set; what is not is the server's own, and that is said where it is changed.
@@ -102,6 +102,8 @@ function Card({ agent, onEdit, onRemove }: { agent: Agent; onEdit: (copy: boolea
   if (agent.max_concurrent !== null) facts.push([t('agents.limit'), String(agent.max_concurrent)]);
   if (budget.cost_usd) facts.push([t('agents.edit.cost'), cost(budget.cost_usd)]);
   if (budget.tokens) facts.push([t('agents.edit.tokens'), number(budget.tokens, language)]);
+  if (limits.memory_bytes) facts.push([t('agents.edit.memory'), number(limits.memory_bytes / 1e6, language)]);
+  if (limits.cpu_s) facts.push([t('agents.edit.cpu'), number(limits.cpu_s, language)]);
   const action = 'grid size-8 place-items-center rounded-lg text-muted hover:bg-hover hover:text-text';
   return (
     <li className="card flex flex-col p-5" data-agent={agent.name}>

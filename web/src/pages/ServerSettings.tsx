@@ -6,7 +6,7 @@ import type { Settings } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { queryClient } from '../queries';
 import { toast } from '../ui/toast';
-import { changeOf, families, fields, formOf, wrongFields, type NumberField } from './settingsForm';
+import { changeOf, families, fields, formOf, maps, wrongFields, type NumberField } from './settingsForm';
 
 export function ServerSettings({ settings }: { settings: Settings }) {
   const { t } = useTranslation();
@@ -64,6 +64,23 @@ export function ServerSettings({ settings }: { settings: Settings }) {
           </span>
         </label>
       ))}
+      {maps.map((key) => (
+        <label key={key} className="flex items-start justify-between gap-4">
+          <span>
+            {t(`settings.field.${key}`)}
+            <span className="block text-xs text-muted">{t(`settings.hint.${key}`)}</span>
+          </span>
+          <textarea
+            rows={2}
+            className="field h-auto w-48 shrink-0 py-1.5 font-mono text-[13px]"
+            value={form[key]}
+            placeholder={key === 'max_per_agent' ? 'reviewer = 2' : 'claude-sonnet-5-5 = 4'}
+            spellCheck={false}
+            aria-invalid={wrong.includes(key)}
+            onChange={(event) => setForm({ ...form, [key]: event.target.value })}
+          />
+        </label>
+      ))}
       <label className="flex items-center justify-between gap-4">
         <span>
           {t('settings.field.tools_family')}
@@ -96,7 +113,9 @@ export function ServerSettings({ settings }: { settings: Settings }) {
       </label>
       {wrong.length > 0 && (
         <p className="text-sm text-red" role="alert">
-          {t('settings.needsNumber', { name: t(`settings.field.${wrong[0]}`) })}
+          {t(maps.some((key) => key === wrong[0]) ? 'settings.needsLines' : 'settings.needsNumber', {
+            name: t(`settings.field.${wrong[0]}`),
+          })}
         </p>
       )}
       {refused && (

@@ -14,7 +14,8 @@ const agent = (more: Partial<Agent> = {}): Agent =>
     permission: null,
     permission_rules: [],
     max_concurrent: null,
-    budget: {},
+    budget: { tokens: null, cost_usd: null, turns: null, tool_calls: null, wall_s: null },
+    limits: { cpu_s: null, memory_bytes: null, processes: null, open_files: null, output_bytes: null, nice: 0 },
     max_steps: null,
     enable_skills: false,
     enable_mcp: false,
@@ -43,6 +44,8 @@ describe('the form of an agent', () => {
         steps: '40',
         cost: '1,5',
         tokens: '100000',
+        cpu: '60',
+        memory: '512.5',
         skills: true,
         mcp: true,
         options: 'effort = high\n',
@@ -62,6 +65,7 @@ describe('the form of an agent', () => {
       max_concurrent: 2,
       max_steps: 40,
       budget: { cost_usd: 1.5, tokens: 100_000 },
+      limits: { cpu_s: 60, memory_bytes: 512_500_000 },
       enable_skills: true,
       enable_mcp: true,
       options: { effort: 'high' },
@@ -74,13 +78,15 @@ describe('the form of an agent', () => {
         { tool: '*', decision: 'deny' },
       ],
       budget: { cost_usd: 2, tokens: null, turns: 7, tool_calls: null },
+      limits: { cpu_s: null, memory_bytes: 1_000_000, processes: 9, open_files: 64, output_bytes: null, nice: 5 },
       options: { effort: 'low' },
       tools: ['read'],
       max_steps: 9,
     } as unknown as Partial<Agent>);
     const form = formOf(known);
     expect(form).toMatchObject({ rules: 'allow bash git *', permission: 'deny', cost: '2', steps: '9', tools: 'read' });
-    // What the form does not show (turns) stays.
+    expect(form).toMatchObject({ cpu: '', memory: '1', processes: '9' });
+    // What the form does not show (turns, open files, nice) stays.
     expect(bodyOf(form, known)).toEqual({
       name: 'reviewer',
       driver: 'builtin',
@@ -91,6 +97,7 @@ describe('the form of an agent', () => {
       ],
       max_steps: 9,
       budget: { cost_usd: 2, turns: 7 },
+      limits: { memory_bytes: 1_000_000, processes: 9, open_files: 64, nice: 5 },
       options: { effort: 'low' },
     });
     expect(bodyOf(formOf(agent({ permission: 'allow' })))).toMatchObject({ permission: 'allow' });

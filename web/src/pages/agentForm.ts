@@ -16,17 +16,21 @@ export interface AgentForm {
   cost: string;
   tokens: string;
   toolCalls: string;
+  cpu: string; // Seconds,
+  memory: string; // megabytes,
+  processes: string; // of all that its tools start.
   skills: boolean;
   mcp: boolean;
   options: string; // "effort = high": one a line, the driver's own.
 }
 
+const megabyte = 1_000_000;
 const decisions = new Set<string>(['ask', 'allow', 'deny']);
 const text = (value: unknown): string => (value === null || value === undefined ? '' : String(value));
 const everything = (rule: PermissionRule): boolean => rule.tool === '*' && !rule.pattern;
 
 export function formOf(agent: Agent): AgentForm {
-  const budget = agent.budget as Record<string, number | null | undefined>;
+  const { budget, limits } = agent;
   const rules = agent.permission_rules;
   const last = rules.at(-1);
   const fallback = agent.permission ?? (last && everything(last) ? last.decision : '');
@@ -45,6 +49,9 @@ export function formOf(agent: Agent): AgentForm {
     cost: text(budget.cost_usd),
     tokens: text(budget.tokens),
     toolCalls: text(budget.tool_calls),
+    cpu: text(limits.cpu_s),
+    memory: text(limits.memory_bytes === null ? null : limits.memory_bytes / megabyte),
+    processes: text(limits.processes),
     skills: agent.enable_skills,
     mcp: agent.enable_mcp,
     options: Object.entries(agent.options)
@@ -67,6 +74,9 @@ export const newForm = (driver: string): AgentForm => ({
   cost: '',
   tokens: '',
   toolCalls: '',
+  cpu: '',
+  memory: '',
+  processes: '',
   skills: false,
   mcp: false,
   options: '',
@@ -99,12 +109,18 @@ export function faults(form: AgentForm): Partial<Record<keyof AgentForm, string>
   const found: Partial<Record<keyof AgentForm, string>> = {};
   if (!form.name.trim()) found.name = 'agents.edit.needsName';
   if (rulesOf(form.rules).wrong.length > 0) found.rules = 'agents.edit.wrongRule';
-  for (const key of ['atOnce', 'steps', 'cost', 'tokens', 'toolCalls'] as const) {
+  for (const key of ['atOnce', 'steps', 'cost', 'tokens', 'toolCalls', 'cpu', 'memory', 'processes'] as const) {
     const value = Number(form[key].replace(',', '.'));
     if (form[key].trim() && !(value > 0 && Number.isFinite(value))) found[key] = 'agents.edit.needsNumber';
   }
   if (lines(form.options).some((line) => !/^[\w.-]+\s*=/.test(line))) found.options = 'agents.edit.wrongOption';
   return found;
+}
+
+// Those that have a value; none where none has.
+function present<T extends object>(all: T): { [K in keyof T]?: NonNullable<T[K]> } | undefined {
+  const some = Object.entries(all).filter(([, value]) => value !== null && value !== undefined);
+  return some.length > 0 ? (Object.fromEntries(some) as { [K in keyof T]?: NonNullable<T[K]> }) : undefined;
 }
 
 // `before`: what the form does not show stays as it was.
@@ -127,15 +143,22 @@ export function bodyOf(form: AgentForm, before?: Agent): AgentRequest {
   if (atOnce) body.max_concurrent = atOnce;
   const steps = whole(form.steps);
   if (steps) body.max_steps = steps;
-  const kept = { ...(before?.budget as Record<string, number | null> | undefined) };
-  const budget: Record<string, number | null | undefined> = {
-    ...kept,
+  const budget = present({
+    ...before?.budget,
     cost_usd: amount(form.cost),
     tokens: whole(form.tokens),
     tool_calls: whole(form.toolCalls),
-  };
-  const set = Object.fromEntries(Object.entries(budget).filter(([, value]) => typeof value === 'number' && value > 0));
-  if (Object.keys(set).length > 0) body.budget = set as NonNullable<AgentRequest['budget']>;
+  });
+  if (budget) body.budget = budget;
+  const memory = amount(form.memory);
+  const limits = present({
+    ...before?.limits,
+    cpu_s: whole(form.cpu),
+    memory_bytes: memory === undefined ? undefined : Math.round(memory * megabyte),
+    processes: whole(form.processes),
+    nice: before?.limits.nice || undefined, // 0 is what it is where nobody says.
+  });
+  if (limits) body.limits = limits;
   if (form.skills) body.enable_skills = true;
   if (form.mcp) body.enable_mcp = true;
   const options = lines(form.options).map((line) => {
@@ -143,10 +166,5 @@ export function bodyOf(form: AgentForm, before?: Agent): AgentRequest {
     return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
   });
   if (options.length > 0) body.options = Object.fromEntries(options) as Record<string, string>;
-  const limits = (before as { limits?: Record<string, unknown> } | undefined)?.limits;
-  if (limits)
-    body.limits = Object.fromEntries(
-      Object.entries(limits).filter(([, value]) => value !== null),
-    ) as typeof body.limits;
   return body;
 }

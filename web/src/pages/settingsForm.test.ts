@@ -13,6 +13,8 @@ const settings = {
   fork_tool_result_chars: 1500,
   wake: false,
   tools_family: 'background',
+  max_per_agent: { reviewer: 2 },
+  max_per_model: {},
 } as unknown as Settings;
 
 it('settings are shown in the units that people think in', () => {
@@ -26,7 +28,19 @@ it('settings are shown in the units that people think in', () => {
     fork_tool_result_chars: '1500',
     wake: false,
     tools_family: 'background',
+    max_per_agent: 'reviewer = 2',
+    max_per_model: '',
   });
+});
+
+it('limits by name are lines, and a line that is none is said before it is sent', () => {
+  const form = formOf(settings);
+  expect(changeOf({ ...form, max_per_agent: 'reviewer = 2\n\n my agent=3 ' }, settings)).toEqual({
+    max_per_agent: { reviewer: 2, 'my agent': 3 },
+  });
+  expect(changeOf({ ...form, max_per_agent: '' }, settings)).toEqual({ max_per_agent: {} });
+  for (const wrong of ['reviewer', 'reviewer = 0', '= 3', 'a = b'])
+    expect(wrongFields({ ...form, max_per_model: wrong })).toEqual(['max_per_model']);
 });
 
 it('only what was changed is sent', () => {

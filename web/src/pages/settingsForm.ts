@@ -17,6 +17,24 @@ export type NumberField = keyof typeof fields;
 export interface SettingsForm extends Record<NumberField, string> {
   wake: boolean;
   tools_family: string;
+  max_per_agent: string; // "reviewer = 2": one a line.
+  max_per_model: string;
+}
+export const maps = ['max_per_agent', 'max_per_model'] as const;
+
+const linesOf = (limits: Record<string, number>): string =>
+  Object.entries(limits)
+    .map(([name, most]) => `${name} = ${most}`)
+    .join('\n');
+// Null: a line of it is none.
+export function limitsOf(text: string): Record<string, number> | null {
+  const limits: Record<string, number> = {};
+  for (const line of text.split('\n').filter((each) => each.trim())) {
+    const [, name, most] = /^\s*(.+?)\s*=\s*(\d{1,6})\s*$/.exec(line) ?? [];
+    if (!name || !most || Number(most) < 1) return null;
+    limits[name] = Number(most);
+  }
+  return limits;
 }
 
 export function formOf(settings: Settings): SettingsForm {
@@ -34,6 +52,8 @@ export function formOf(settings: Settings): SettingsForm {
     fork_tool_result_chars: shown('fork_tool_result_chars'),
     wake: settings.wake,
     tools_family: settings.tools_family,
+    max_per_agent: linesOf(settings.max_per_agent),
+    max_per_model: linesOf(settings.max_per_model),
   };
 }
 
@@ -42,8 +62,10 @@ const value = (key: NumberField, text: string): number | null => {
   const given = Number(text.replace(',', '.'));
   return Number.isFinite(given) && given > 0 ? Math.round(given * fields[key].unit) : null;
 };
-export const wrongFields = (form: SettingsForm): NumberField[] =>
-  (Object.keys(fields) as NumberField[]).filter((key) => value(key, form[key]) === null);
+export const wrongFields = (form: SettingsForm): (NumberField | (typeof maps)[number])[] => [
+  ...(Object.keys(fields) as NumberField[]).filter((key) => value(key, form[key]) === null),
+  ...maps.filter((key) => limitsOf(form[key]) === null),
+];
 
 // Only what differs from what holds now: a setting that nobody touched is not pinned by this.
 export function changeOf(form: SettingsForm, settings: Settings): SettingsChange {
@@ -56,5 +78,9 @@ export function changeOf(form: SettingsForm, settings: Settings): SettingsChange
   if (form.wake !== before.wake) change.wake = form.wake;
   if (form.tools_family !== before.tools_family)
     change.tools_family = form.tools_family as NonNullable<SettingsChange['tools_family']>;
+  for (const key of maps) {
+    const now = limitsOf(form[key]);
+    if (form[key].trim() !== before[key] && now) change[key] = now;
+  }
   return change;
 }
