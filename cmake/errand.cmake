@@ -44,6 +44,17 @@ find_library(LZMA_STATIC liblzma.a REQUIRED)
 find_library(RE2_STATIC libre2.a REQUIRED)
 find_package(GTest REQUIRED)
 
+# errand_embed(FILE MADE HEADER ... NAMESPACE ... FUNCTION ...): MADE, in the build folder, has the file's bytes.
+function(errand_embed file made)
+  cmake_parse_arguments(ARG "" "HEADER;NAMESPACE;FUNCTION" "" ${ARGN})
+  set(script ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+  add_custom_command(
+    OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${made}
+    COMMAND ${CMAKE_COMMAND} -D INPUT=${file} -D OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/${made} -D HEADER=${ARG_HEADER}
+            -D NAMESPACE=${ARG_NAMESPACE} -D FUNCTION=${ARG_FUNCTION} -P ${script}
+    DEPENDS ${file} ${script})
+endfunction()
+
 # errand_library(NAME SOURCES ... NEEDS ...): one folder of src/.
 function(errand_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;NEEDS;LINK" ${ARGN})

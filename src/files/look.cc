@@ -5,6 +5,7 @@
 
 #include "base/escape_filter.h"
 #include "base/text.h"
+#include "base/unfinished.h"
 
 namespace errand::files {
 namespace {
@@ -38,17 +39,6 @@ std::string cut_line(int64_t bytes) {
 
 std::string shown(std::string_view bytes, bool strip) {
   return strip ? without_escapes(bytes, EscapeFilter::Colours::drop) : to_utf8(bytes);
-}
-
-// How many bytes at the end of `bytes` begin a character that is not whole.
-size_t unfinished(std::string_view bytes) {
-  for (size_t back = 1; back <= std::min<size_t>(3, bytes.size()); ++back) {
-    const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
-    if ((byte & 0xc0) == 0x80) continue;
-    const size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-    return length > back ? back : 0;
-  }
-  return 0;
 }
 
 // One look, under way.

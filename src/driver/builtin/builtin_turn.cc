@@ -175,13 +175,17 @@ void BuiltinTurn::take_pending(std::vector<Report>& reports) {
 
 // A system message of the loop's own: what it tells the model is in the transcript.
 void BuiltinTurn::note(std::string_view name, std::string text, std::vector<Report>& reports) {
+  add_system_message({{.type = PartType::notice, .text = std::move(text), .name = std::string(name)}}, reports);
+}
+
+void BuiltinTurn::add_system_message(std::vector<Part> parts, std::vector<Report>& reports) {
   Message message;
   message.id = shared_.ids.message();
   message.session_id = task_->session_id;
   message.role = Role::system;
   message.turn = task_->turn;
   message.created_at = message.completed_at = shared_.parts.clock.wall();
-  message.parts.push_back({.type = PartType::notice, .text = std::move(text), .name = std::string(name)});
+  message.parts = std::move(parts);
   reports.emplace_back(report::SystemMessage{message.id, message.parts});
   messages_.push_back(std::move(message));
 }

@@ -73,6 +73,7 @@ class BuiltinTurn final : public Turn, private model::Listener {
   void to_model();
   void take_pending(std::vector<Report>& reports);
   void note(std::string_view name, std::string text, std::vector<Report>& reports);
+  void add_system_message(std::vector<Part> parts, std::vector<Report>& reports);
   void report(std::vector<Report> reports);
   void store_then(std::vector<Report> reports, Work then);
   void end(Outcome outcome);

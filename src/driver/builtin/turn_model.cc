@@ -270,15 +270,8 @@ void BuiltinTurn::summed_up(model::Answer answer) {
   }
   cuts_ = 0;
   context_tokens_ = 0;
-  Message message;
-  message.id = shared_.ids.message();
-  message.session_id = task_->session_id;
-  message.role = Role::system;
-  message.turn = task_->turn;
-  message.created_at = message.completed_at = shared_.parts.clock.wall();
-  message.parts = compaction_parts(summary, messages_, cut_);
-  std::vector<Report> reports{report::SystemMessage{message.id, message.parts}};
-  messages_.push_back(std::move(message));
+  std::vector<Report> reports;
+  add_system_message(compaction_parts(summary, messages_, cut_), reports);
   store_then(std::move(reports), [this] { to_model(); });
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "base/unfinished.h"
 
 namespace errand::command {
 namespace {
@@ -18,18 +19,6 @@ constexpr Stream streams[] = {Stream::out, Stream::err};
 
 std::string_view mark_name(Stream stream) { return stream == Stream::out ? "out" : "err"; }
 std::string_view stream_name(Stream stream) { return stream == Stream::out ? "stdout" : "stderr"; }
-
-// How many bytes at the end of `bytes` begin a character that is not whole yet. Bytes that turn out to begin none are
-// held for nothing, and change no text.
-size_t unfinished(std::string_view bytes) {
-  for (size_t back = 1; back <= std::min<size_t>(3, bytes.size()); ++back) {
-    const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);
-    if ((byte & 0xc0) == 0x80) continue;
-    const size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-    return length > back ? back : 0;
-  }
-  return 0;
-}
 
 std::string to_hex(std::string_view bytes) {
   std::string out;
