@@ -75,7 +75,7 @@ void EngineImpl::with_batch(const BatchId& id, std::move_only_function<void(Stat
        [this, id, then = std::move(then)](Result<StoredBatch> stored) mutable {
          if (!stored) return then(std::unexpected(stored.error()));
          // Somebody else may have read it meanwhile, and counted on.
-         batches_.try_emplace(id, Batch{stored->counts, {}, std::move(stored->failures)});
+         batches_.try_emplace(id, std::move(*stored));
          then({});
        });
 }
@@ -95,8 +95,8 @@ void EngineImpl::wait_batch(BatchId id, Until until, Millis block_ms, Reply<Batc
     if (!known) return reply(std::unexpected(known.error()));
     if (draining_) return answer_later(std::move(reply), busy_error());
     Batch& batch = batches_[id];
-    if (batch.counts.total() == 0) {
-      if (batch.waiters.empty()) batches_.erase(id);
+    if (batch.stored.total() == 0) {
+      if (batch.counts.total() == 0 && batch.waiters.empty()) batches_.erase(id);
       return answer_later(std::move(reply), no_batch(id));
     }
     batch.waiters.push_back({until, std::move(reply), 0});
@@ -126,19 +126,20 @@ void EngineImpl::check_batch_waiters(const BatchId& id) {
   const auto known = batches_.find(id);
   if (known == batches_.end()) return;
   Batch& batch = known->second;
-  const int64_t working = batch.counts.working();
+  const int64_t working = batch.stored.working();
   std::vector<Reply<BatchCounts>> ready;
   std::erase_if(batch.waiters, [&](BatchWaiter& waiter) {
     // Of a batch whose tasks were all removed, nothing is left to wait for.
-    const bool due = working == 0 || (waiter.until == Until::first && working < batch.counts.total());
+    const bool due = working == 0 || (waiter.until == Until::first && working < batch.stored.total());
     if (!due) return false;
     timers_.cancel(waiter.timer);
     ready.push_back(std::move(waiter.reply));
     return true;
   });
-  const BatchCounts counts = batch.counts;
+  const BatchCounts counts = batch.stored;
   // Forgetting is only to bound the memory: an entry that stays cannot be counted wrong.
-  if (batches_.size() > batches_kept && working == 0 && batch.waiters.empty()) batches_.erase(known);
+  const bool moves = batch.begins > 0 || batch.comes_to_rest > 0 || !batch.held.empty();
+  if (batches_.size() > batches_kept && working == 0 && batch.waiters.empty() && !moves) batches_.erase(known);
   for (Reply<BatchCounts>& reply : ready) reply(counts);
 }
 

@@ -113,5 +113,107 @@ TEST(Batches, OnlySoManyFailuresAreListedAndTheRestIsCounted) {
   EXPECT_NE(text.find("- Failed: 5 more"), std::string::npos) << text;
 }
 
+// A world whose store can refuse a group of commits.
+struct RefusingWorld : World {
+  RefusingWorld() {
+    engine.reset();
+    store = make_faulty(std::move(store), loop,
+                        {.commit =
+                             [this](const std::vector<Commit>&) {
+                               ++groups;
+                               return std::exchange(refuse_next, false) ? Fault::full : Fault::none;
+                             },
+                         .read = {}});
+    engine = make_engine({.store = *store,
+                          .loop = loop,
+                          .readers = readers,
+                          .clock = clock,
+                          .random = random,
+                          .drivers = {{"demo", demo.get()}},
+                          .agents = {{.id = "demo", .name = "demo", .driver = "demo"}},
+                          .wake_at = {},
+                          .faults = {},
+                          .pinned = {}},
+                         settings);
+    engine->recover([](Result<void>) {});
+    settle();
+  }
+  // Until the store has the next group; it has not answered then.
+  void hand_over() {
+    const int before = groups;
+    while (groups == before && (loop.run_one() || readers.run_one())) {
+    }
+    EXPECT_EQ(groups, before + 1);
+  }
+  void cancel(const TaskId& id) {
+    engine->cancel(id, "user", [](Result<TaskView>) {});
+  }
+
+  int groups = 0;
+  bool refuse_next = false;
+};
+
+TEST(Batches, TheEndOfTheLastIsToldThoughALaunchIntoTheBatchWasUnderWayAndIsRefused) {
+  RefusingWorld world;
+  InBatch batch{world};
+  const Task last = batch.launch("long 1000");
+  Launch late = last.launch;
+  std::optional<Result<TaskView>> launched;
+  world.refuse_next = true;
+  world.engine->launch(late, {}, {}, [&](Result<TaskView> view) { launched = std::move(view); });
+  world.hand_over();
+  world.cancel(last.id);
+  world.engine->tick();
+  EXPECT_FALSE(launched);
+  world.settle();
+  ASSERT_TRUE(launched && !*launched);
+  EXPECT_EQ(world.get(last.id).state, TaskState::cancelled);
+  EXPECT_EQ(batch.notices().size(), 1u);
+}
+
+TEST(Batches, TheEndOfTheLastIsNotTheEndOfTheBatchWhereALaunchIntoItWasUnderWay) {
+  RefusingWorld world;
+  InBatch batch{world};
+  const Task last = batch.launch("long 1000");
+  Launch late = last.launch;
+  std::optional<TaskId> launched;
+  world.engine->launch(late, {}, {}, [&](Result<TaskView> view) { launched = view->task.id; });
+  world.hand_over();
+  world.cancel(last.id);
+  world.engine->tick();
+  world.settle();
+  ASSERT_TRUE(launched);
+  EXPECT_EQ(world.get(last.id).state, TaskState::cancelled);
+  EXPECT_EQ(batch.notices().size(), 0u);
+  world.cancel(*launched);
+  world.settle();
+  EXPECT_EQ(batch.notices().size(), 1u);
+}
+
+TEST(Batches, ABatchIsNotWholeWhereTheEndOfAnotherIsUnderWayAndIsRefused) {
+  RefusingWorld world;
+  InBatch batch{world};
+  const Task one = batch.launch("long 1000"), two = batch.launch("long 1000");
+  std::optional<Result<BatchCounts>> waited;
+  world.engine->wait_batch(batch.batch, Engine::Until::all, 100'000,
+                           [&](Result<BatchCounts> counts) { waited = counts; });
+  world.settle();
+  world.refuse_next = true;
+  world.cancel(one.id);
+  world.hand_over();
+  world.cancel(two.id);
+  world.engine->tick();
+  world.settle();
+  ASSERT_TRUE(at_work(world.get(one.id).state));
+  ASSERT_EQ(world.get(two.id).state, TaskState::cancelled);
+  EXPECT_EQ(batch.notices().size(), 0u);
+  EXPECT_FALSE(waited);
+  world.cancel(one.id);
+  world.settle();
+  EXPECT_EQ(batch.notices().size(), 1u);
+  ASSERT_TRUE(waited && *waited);
+  EXPECT_EQ((*waited)->working(), 0);
+}
+
 }  // namespace
 }  // namespace errand

@@ -37,13 +37,13 @@ void EngineImpl::hand_over() {
 }
 
 void EngineImpl::committed(Prepared prepared, Result<Committed> result) {
+  settle_batches(prepared, result.has_value());
   if (result) {
     ++commits_;
     events_ += static_cast<int64_t>(prepared.commit.events.size());
     if (prepared.live) applied(prepared, *result);
-  } else {
-    undo_batches(prepared);
-    if (prepared.live) failed(prepared, result.error());
+  } else if (prepared.live) {
+    failed(prepared, result.error());
   }
   if (prepared.done) prepared.done(std::move(result));
 }

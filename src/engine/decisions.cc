@@ -14,6 +14,14 @@ uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
+// States as numbers; -1: the task is not there.
+bool works(int state) { return state >= 0 && at_work(static_cast<TaskState>(state)); }
+int begins(int from, int to) { return !works(from) && works(to) ? 1 : 0; }
+void count_move(BatchCounts& counts, int from, int to) {
+  if (from >= 0) --counts.by_state[from];
+  if (to >= 0) ++counts.by_state[to];
+}
+
 }  // namespace
 
 // Decides everything that waits. False: nothing has changed.
@@ -195,8 +203,10 @@ void EngineImpl::add_step(Step step, Task& after, Prepared& prepared, Recording&
   }
   add_notice(turn_notice(after, ids_.notice(), path, now), prepared, out);
   const auto batch = batches_.find(after.launch.batch_id);
-  if (batch != batches_.end() && batch->second.counts.working() == 0)
-    add_notice(whole_batch_notice(after, batch->second, now), prepared, out);
+  if (batch == batches_.end()) return;
+  const std::optional<bool> whole = is_whole(prepared, batch->second);
+  if (!whole) prepared.undecided = true;
+  if (whole == true) add_notice(whole_batch_notice(after, batch->second, now), prepared, out);
 }
 
 void EngineImpl::add_notice(Notice notice, Prepared& prepared, Recording& out) {
@@ -212,17 +222,47 @@ void EngineImpl::move_batch(Prepared& prepared, const BatchId& id, int from, int
   if (id.empty()) return;
   const auto batch = batches_.find(id);
   if (batch == batches_.end()) return;
-  if (from >= 0) --batch->second.counts.by_state[from];
-  if (to >= 0) ++batch->second.counts.by_state[to];
+  count_move(batch->second.counts, from, to);
+  batch->second.begins += begins(from, to);
+  batch->second.comes_to_rest += begins(to, from);
   prepared.batch_moves.push_back({id, {from, to}});
+}
+
+// Are all of a batch at rest, with the task of this commit? Not known where that depends on the commits of others that
+// are under way, each of which may be refused: a launch into the batch, or another's end.
+std::optional<bool> EngineImpl::is_whole(const Prepared& prepared, const Batch& batch) {
+  int others_begin = batch.begins, others_rest = batch.comes_to_rest;
+  for (const auto& [id, move] : prepared.batch_moves) {
+    others_begin -= begins(move.first, move.second);
+    others_rest -= begins(move.second, move.first);
+  }
+  const int64_t working = batch.counts.working();
+  if (working - others_begin > 0) return false;
+  if (working + others_rest == 0) return true;
+  return std::nullopt;
 }
 
 void EngineImpl::undo_batches(const Prepared& prepared) {
   for (const auto& [id, move] : prepared.batch_moves) {
     const auto batch = batches_.find(id);
     if (batch == batches_.end()) continue;
-    if (move.first >= 0) ++batch->second.counts.by_state[move.first];
-    if (move.second >= 0) --batch->second.counts.by_state[move.second];
+    count_move(batch->second.counts, move.second, move.first);
+    batch->second.begins -= begins(move.first, move.second);
+    batch->second.comes_to_rest -= begins(move.second, move.first);
+  }
+}
+
+// The commit is durable, or was refused.
+void EngineImpl::settle_batches(const Prepared& prepared, bool stored) {
+  undo_batches(prepared);
+  for (const auto& [id, move] : prepared.batch_moves) {
+    const auto batch = batches_.find(id);
+    if (batch == batches_.end()) continue;
+    if (stored) {
+      count_move(batch->second.counts, move.first, move.second);
+      count_move(batch->second.stored, move.first, move.second);
+    }
+    std::ranges::move(std::exchange(batch->second.held, {}), std::back_inserter(to_pump_));
   }
 }
 

@@ -150,9 +150,7 @@ void EngineImpl::load(const LivePtr& live) {
         live->loading = false;
         if (!loaded) return not_loaded(live, loaded.error());
         assert_task(loaded->task);
-        if (loaded->task.launch.batch_id)
-          batches_.try_emplace(loaded->task.launch.batch_id,
-                               Batch{loaded->batch.counts, {}, std::move(loaded->batch.failures)});
+        if (loaded->task.launch.batch_id) batches_.try_emplace(loaded->task.launch.batch_id, std::move(loaded->batch));
         live->recorder.start(loaded->session.last_message, {});
         for (Message& message : loaded->messages) live->messages.insert_or_assign(message.id, std::move(message));
         live->task = std::make_shared<const Task>(std::move(loaded->task));
@@ -209,7 +207,14 @@ void EngineImpl::pump(const LivePtr& live) {
   live->inbox.clear();
   live->soft_bytes = 0;
   live->soft_until = Time{};
-  if (decide_all(live, prepared)) {
+  const bool changed = decide_all(live, prepared);
+  if (prepared.undecided) {
+    undo_batches(prepared);
+    std::ranges::move(prepared.actions, std::back_inserter(live->inbox));
+    batches_.at(live->task->launch.batch_id).held.push_back(live);
+    return;
+  }
+  if (changed) {
     live->busy = true;
     if (prepared.after && prepared.after->run == live->over_run && !holds_slot(*prepared.after))
       leaving_.push_back(live);

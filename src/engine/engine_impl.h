@@ -136,6 +136,7 @@ struct Prepared {
   std::vector<std::pair<BatchId, std::pair<int, int>>> batch_moves;  // From state, to state (-1: none), to be undone.
   std::vector<SessionId> told;                                       // Sessions that get a notice.
   std::vector<NoticeId> own_taken;                                   // By this task's agent.
+  bool undecided = false;  // Whether its batch is whole depends on a commit under way: not to be stored yet.
   bool created = false;
   std::string key;                                        // Idempotency.
   std::move_only_function<void(Result<Committed>)> done;  // Where live is null, or for a creation.
@@ -212,6 +213,7 @@ class EngineImpl final : public Engine {
   void finish(Prepared& prepared, Task after, Recording out);
   void move_batch(Prepared& prepared, const BatchId& batch, int from, int to);
   void undo_batches(const Prepared& prepared);
+  void settle_batches(const Prepared& prepared, bool stored);
   void stage(Prepared prepared);
   void hand_over();
   void committed(Prepared prepared, Result<Committed> result);
@@ -339,6 +341,7 @@ class EngineImpl final : public Engine {
   void for_each_of(TaskFilter filter, std::function<void(const TaskId&, EachDone)> act, Reply<int64_t> reply);
   void check_batch_waiters(const BatchId& id);
   void note_failure(const Task& task);
+  static std::optional<bool> is_whole(const Prepared& prepared, const Batch& batch);
   Notice whole_batch_notice(const Task& last, const Batch& batch, Time now);
   void with_batch(const BatchId& id, std::move_only_function<void(Status)> then);
 
@@ -427,8 +430,14 @@ class EngineImpl final : public Engine {
     Timers::Key timer = 0;
   };
   struct Batch {
-    BatchCounts counts;  // With the moves under way.
+    Batch() = default;
+    explicit Batch(StoredBatch as_stored)
+        : stored(as_stored.counts), counts(as_stored.counts), failures(std::move(as_stored.failures)) {}
+    BatchCounts stored;
+    BatchCounts counts;                 // With the moves under way:
+    int begins = 0, comes_to_rest = 0;  // so many to work, so many from it.
     std::vector<BatchWaiter> waiters;
+    std::vector<LivePtr> held;  // Their end is decided when the moves under way are durable or refused.
     BatchFailures failures;
   };
   std::unordered_map<BatchId, Batch> batches_;

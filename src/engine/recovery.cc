@@ -95,8 +95,7 @@ void EngineImpl::recover(Reply<void> reply) {
 
 void EngineImpl::take_up(Recovered recovered) {
   use_stored(recovered.settings);
-  for (auto& [id, batch] : recovered.batches)
-    batches_.try_emplace(id, Batch{batch.counts, {}, std::move(batch.failures)});
+  for (auto& [id, batch] : recovered.batches) batches_.try_emplace(id, std::move(batch));
   for (const QueuedTask& task : recovered.queued) slots_.enqueue(task);
   for (Recovered::Working& entry : recovered.working) {
     assert_task(entry.task);
