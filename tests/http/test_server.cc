@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <poll.h>
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -110,6 +111,11 @@ bool Peer::write(std::string_view bytes) {
     bytes.remove_prefix(static_cast<size_t>(put));
   }
   return true;
+}
+
+bool Peer::room(int within_ms) {
+  pollfd waits{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
+  return ::poll(&waits, 1, within_ms) != 0;
 }
 
 bool Peer::answer(std::string_view body, std::string_view extra_headers) {

@@ -33,6 +33,8 @@ class Peer {
   // Head and body of the next request; empty where the client left.
   std::string request();
   bool write(std::string_view bytes);
+  // False: the client has taken nothing for `within_ms`, and there is no room for more.
+  bool room(int within_ms);
   // 200 and this body.
   bool answer(std::string_view body, std::string_view extra_headers = {});
   // Until the client closes its end.

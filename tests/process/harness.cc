@@ -136,11 +136,23 @@ bool Bench::wait_end(RecordedRun& run, Millis patience_ms) {
   return executor.until([&run] { return run.end.has_value(); }, patience_ms);
 }
 
-RunEnd Bench::run_to_end(SpawnRequest request) {
+double slowdown() {
+  const auto now = [](clockid_t clock) {
+    timespec at{};
+    ::clock_gettime(clock, &at);
+    return static_cast<double>(at.tv_sec) + static_cast<double>(at.tv_nsec) / 1e9;
+  };
+  const double began = now(CLOCK_MONOTONIC), before = now(CLOCK_THREAD_CPUTIME_ID);
+  double computed = 0;
+  while (computed < 0.05) computed = now(CLOCK_THREAD_CPUTIME_ID) - before;
+  return std::max(1.0, (now(CLOCK_MONOTONIC) - began) / computed);
+}
+
+RunEnd Bench::run_to_end(SpawnRequest request, Millis patience_ms) {
   RecordedRun run;
   Status status = spawn(std::move(request), run);
   EXPECT_TRUE(status.has_value()) << status.error().message;
-  EXPECT_TRUE(status && wait_end(run));
+  EXPECT_TRUE(status && wait_end(run, patience_ms));
   client_->forget(&run);
   return run.end.value_or(RunEnd{});
 }

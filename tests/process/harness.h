@@ -57,6 +57,10 @@ class RecordedRun final : public RunListener {
 enum class Groups : uint8_t { found, hidden };
 
 // A data folder, its supervisor, and a client.
+// How many times longer computing takes than it computes, now: 1 on a quiet machine. For promises about time, which are
+// about errand and not about its neighbours.
+double slowdown();
+
 class Bench {
  public:
   explicit Bench(Groups groups = Groups::found);
@@ -75,7 +79,7 @@ class Bench {
   Status attach(const std::string& run, RecordedRun& into);
   bool wait_end(RecordedRun& run, Millis patience_ms = 60'000);
   // Spawns and waits for the end.
-  RunEnd run_to_end(SpawnRequest request);
+  RunEnd run_to_end(SpawnRequest request, Millis patience_ms = 60'000);
   Status input(const std::string& run, int64_t number, std::string bytes);
   std::vector<RunStatus> list();
 

@@ -38,4 +38,17 @@ export function in_time(promise, within, what) {
 
 // How much longer things take because others use the machine too: 1 on a quiet one. For promises about time, which are
 // about errand and not about its neighbours.
-export const busy_factor = () => Math.max(1, os.loadavg()[0] / (2 * os.cpus().length));
+export const busy_factor = () => Math.max(slowdown(), os.loadavg()[0] / (2 * os.cpus().length));
+
+// The same as it is right now, measured: how long a little computing takes to how long it computes. The average above is a
+// minute late, and full of what a test itself has just done.
+export function slowdown() {
+  const began = performance.now();
+  const before = process.cpuUsage();
+  let computed = 0;
+  while (computed < 60) {
+    const { user, system } = process.cpuUsage(before);
+    computed = (user + system) / 1000;
+  }
+  return Math.max(1, (performance.now() - began) / computed);
+}
