@@ -1,5 +1,4 @@
-// Builds the real objects and connects them. The only file that names concrete classes.
-#include <algorithm>
+// Builds the real objects and connects them. With main_*.h the only file that names concrete classes.
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -14,7 +13,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "api/agents.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -25,7 +23,6 @@
 #include "cli/opencode.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
-#include "driver/agent_tools.h"
 #include "driver/builtin/builtin_driver.h"
 #include "driver/builtin/tools/tool_set.h"
 #include "driver/command/command_driver.h"
@@ -33,6 +30,9 @@
 #include "driver/opencode/opencode_driver.h"
 #include "engine/engine.h"
 #include "http/client.h"
+#include "main_agents.h"
+#include "main_settings.h"
+#include "main_tools.h"
 #include "mcp/http.h"
 #include "mcp/protocol.h"
 #include "model/model.h"
@@ -47,7 +47,6 @@
 #include "process/supervisor.h"
 #include "store/sqlite/sqlite_store.h"
 #include "tools/family.h"
-#include "tools/presets.h"
 #include "tools/toolbox.h"
 
 namespace errand {
@@ -140,186 +139,6 @@ Status write_server_file(const std::string& data_dir, const std::string& url) {
   return {};
 }
 
-EngineSettings engine_settings(const cli::Settings& settings) {
-  EngineSettings out;
-  out.max_concurrent = static_cast<int>(settings.max_concurrent);
-  for (const auto& [name, limit] : settings.max_per_agent) out.max_per_agent[name] = static_cast<int>(limit);
-  for (const auto& [name, limit] : settings.max_per_model) out.max_per_model[name] = static_cast<int>(limit);
-  out.allow_over_limit = settings.allow_over_limit;
-  out.command_timeout_ms = settings.command_timeout_s * 1'000;
-  out.idle_timeout_ms = settings.idle_timeout_s * 1'000;
-  out.max_restarts = static_cast<int>(settings.max_restarts);
-  out.retention_ms = settings.retention_s * 1'000;
-  out.output_limit = settings.output_limit_bytes;
-  out.ask_timeout_ms = settings.ask_timeout_s * 1'000;
-  out.wake = settings.wake;
-  out.loop_max = static_cast<int>(settings.loop_max);
-  out.tools_family = settings.tools_family;
-  out.command_limits = {.cpu_s = settings.limit_cpu_s,
-                        .memory_bytes = settings.limit_memory_bytes,
-                        .processes = settings.limit_processes,
-                        .open_files = settings.limit_open_files,
-                        .nice = static_cast<int>(settings.limit_nice)};
-  const char* const home = std::getenv("HOME");
-  out.default_work_dir = home != nullptr && *home != '\0' ? home : "/";
-  out.fork = {.tool_result_chars = settings.fork_tool_result_chars,
-              .tokens = settings.fork_tokens,
-              .profile = fork::parse_profile(settings.fork_profile).value_or(fork::Profile::plain)};
-  if (!settings.work_dirs.empty()) out.default_work_dir = settings.work_dirs.front();
-  return out;
-}
-
-// By which means each limit of a command holds here.
-net::Means means_of(const process::Abilities& can) {
-  net::Means means;
-  if (!can.known) return means;
-  means.limits = {
-      {"cpu", can.cgroup ? "counted by a control group, RLIMIT_CPU behind it" : "looked at, RLIMIT_CPU behind it"},
-      {"memory",
-       can.cgroup_memory ? "the kernel (memory.max of a control group)" : "looked at, 10 to 200 times a second"},
-      {"processes", can.cgroup_pids ? "looked at, pids.max of a control group behind it"
-                                    : "looked at, 10 to 200 times a second, RLIMIT_NPROC behind it (not for root)"},
-      {"open_files", "the kernel (RLIMIT_NOFILE), for each process"},
-      {"kill", can.cgroup ? "at once (cgroup.kill), " + can.cgroup_text
-                          : "process by process: no control group (" + can.cgroup_text + ")"}};
-  means.sandbox = !can.bwrap.empty();
-  means.sandbox_text = can.bwrap.empty() ? can.bwrap_text : can.bwrap;
-  return means;
-}
-
-std::vector<Agent> found_agents(bool opencode) {
-  std::vector<Agent> agents = {
-      {.id = "command", .name = "command", .driver = "command", .description = "Runs a command, without an agent."},
-      {.id = "builtin",
-       .name = "builtin",
-       .driver = "builtin",
-       .description = "errand's own agent: works with files, commands and background tasks, on a model of yours."},
-      {.id = "demo",
-       .name = "demo",
-       .driver = "demo",
-       .description = "A demonstration: needs no model and shows every kind of event. Ask it for help."}};
-  // Before the demonstration: `errand ask` takes the first that can be used.
-  if (opencode)
-    agents.insert(agents.end() - 1, {.id = "opencode",
-                                     .name = "opencode",
-                                     .driver = "opencode",
-                                     .description = "OpenCode, as you have it set up."});
-  return agents;
-}
-
-// [agents.NAME] of the settings file: as the API would take them, and fixed like the found ones.
-Result<std::vector<Agent>> file_agents(const std::vector<std::string>& setups) {
-  std::vector<Agent> agents;
-  for (const std::string& setup : setups) {
-    Result<Agent> agent = api::parse_agent(setup);
-    if (!agent) return fail(agent.error().code, "errand.toml, agents: " + agent.error().message);
-    agent->id = agent->name;
-    agent->builtin = true;
-    agents.push_back(std::move(*agent));
-  }
-  return agents;
-}
-
-// What the API calls a setting.
-std::vector<std::string> pinned_settings(std::vector<std::string> given) {
-  for (std::string& name : given) std::ranges::replace(name, '.', '_');
-  return given;
-}
-
-// What the built-in agent works with where nobody says.
-struct DefaultModel {
-  std::string name;         // Empty: the server that has it is asked when it is needed.
-  std::string unavailable;  // Why there is none, as sentences.
-};
-
-// With the agents that ship as presets and those of the settings file; one that cannot be used here is listed, and says
-// why.
-Result<std::vector<Agent>> all_agents(const std::map<std::string, Driver*>& drivers, std::string_view family,
-                                      const DefaultModel& model, std::vector<Agent> configured) {
-  std::vector<Agent> agents = found_agents(drivers.contains("opencode"));
-  for (Agent& preset : tools::preset_agents(family)) agents.push_back(std::move(preset));
-  for (Agent& own : configured) {
-    if (std::ranges::find(agents, own.name, &Agent::name) != agents.end())
-      return fail(Code::conflict,
-                  fmt::format("errand.toml: agents.{} is the name of an agent that is there already.", own.name));
-    agents.push_back(std::move(own));
-  }
-  for (Agent& agent : agents) {
-    if (!drivers.contains(agent.driver))
-      agent.unavailable = fmt::format("It runs on the driver \"{}\", which this server does not have.", agent.driver);
-    if (agent.driver != "builtin") continue;
-    agent.unavailable = model.unavailable;
-    if (agent.model.empty()) agent.model = model.name;
-  }
-  return agents;
-}
-
-std::vector<builtin::ModelSetup> model_setups(const cli::Settings& settings) {
-  std::vector<builtin::ModelSetup> setups;
-  setups.reserve(settings.models.size());
-  for (const auto& [name, model] : settings.models)
-    setups.push_back({.name = name,
-                      .api = model.api,
-                      .base_url = model.base_url,
-                      .key = model.key,
-                      .key_env = model.key_env,
-                      .model = model.model,
-                      .effort = model.effort,
-                      .headers = model.headers,
-                      .options = model.numbers});
-  return setups;
-}
-
-std::map<std::string, builtin::McpServer> mcp_servers(const cli::Settings& settings) {
-  std::map<std::string, builtin::McpServer> servers;
-  for (const auto& [name, server] : settings.mcp)
-    servers.emplace(name, builtin::McpServer{.command = server.command,
-                                             .env = server.env,
-                                             .pass_env = server.pass_env,
-                                             .url = server.url,
-                                             .headers = server.headers,
-                                             .headers_env = server.headers_env,
-                                             .timeout_ms = server.timeout_s * 1'000});
-  return servers;
-}
-
-// errand's own tools for the built-in agent, which calls them as the session of its task. They come after the driver:
-// the tools need the engine, and the engine its drivers.
-class ToolsForAgents final : public AgentTools {
- public:
-  void use(tools::Toolbox& toolbox) { toolbox_ = &toolbox; }
-
-  std::vector<Info> list() const override {
-    std::vector<Info> infos;
-    for (tools::ToolInfo& tool : toolbox_->list())
-      infos.push_back({.name = std::move(tool.name),
-                       .description = std::move(tool.description),
-                       .input_schema = std::move(tool.input_schema),
-                       .read_only = tool.annotations.read_only});
-    return infos;
-  }
-
-  std::unique_ptr<Handle> call(std::string name, std::string arguments, const Task& caller, const MessageId& message,
-                               std::move_only_function<void(Result)> done) override {
-    auto handle = std::make_unique<Waiting>();
-    toolbox_->call(name, {caller.session_id, message, handle->cancellation}, std::move(arguments),
-                   [cancellation = handle->cancellation,
-                    done = std::move(done)](errand::Result<tools::ToolResult> result) mutable {
-                     if (cancellation->cancelled()) return;
-                     if (!result) return done({result.error().message, true});
-                     done({std::move(result->text), result->is_error});
-                   });
-    return handle;
-  }
-
- private:
-  struct Waiting final : Handle {
-    ~Waiting() override { cancellation->cancel(); }
-    std::shared_ptr<tools::Cancellation> cancellation = std::make_shared<tools::Cancellation>();
-  };
-  tools::Toolbox* toolbox_ = nullptr;
-};
-
 // The server, from its parts. Members are destroyed in reverse order: what refers to others comes after them.
 class Application {
  public:
@@ -376,9 +195,7 @@ class Application {
           {.supervisor = *supervisor_, .http = *http_, .timers = timers_, .clock = clock_, .random = random_});
       drivers.emplace("opencode", opencode_.get());
     }
-    Result<std::vector<Agent>> configured = file_agents(settings_.agents);
-    if (!configured) return std::unexpected(configured.error());
-    Result<std::vector<Agent>> agents = all_agents(drivers, settings_.tools_family, *model, std::move(*configured));
+    Result<std::vector<Agent>> agents = all_agents(drivers, settings_, *model);
     if (!agents) return std::unexpected(agents.error());
     engine_ = make_engine({.store = *store_,
                            .loop = *loop_,

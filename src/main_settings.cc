@@ -1,0 +1,88 @@
+#include "main_settings.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace errand {
+
+EngineSettings engine_settings(const cli::Settings& settings) {
+  EngineSettings out;
+  out.max_concurrent = static_cast<int>(settings.max_concurrent);
+  for (const auto& [name, limit] : settings.max_per_agent) out.max_per_agent[name] = static_cast<int>(limit);
+  for (const auto& [name, limit] : settings.max_per_model) out.max_per_model[name] = static_cast<int>(limit);
+  out.allow_over_limit = settings.allow_over_limit;
+  out.command_timeout_ms = settings.command_timeout_s * 1'000;
+  out.idle_timeout_ms = settings.idle_timeout_s * 1'000;
+  out.max_restarts = static_cast<int>(settings.max_restarts);
+  out.retention_ms = settings.retention_s * 1'000;
+  out.output_limit = settings.output_limit_bytes;
+  out.ask_timeout_ms = settings.ask_timeout_s * 1'000;
+  out.wake = settings.wake;
+  out.loop_max = static_cast<int>(settings.loop_max);
+  out.tools_family = settings.tools_family;
+  out.command_limits = {.cpu_s = settings.limit_cpu_s,
+                        .memory_bytes = settings.limit_memory_bytes,
+                        .processes = settings.limit_processes,
+                        .open_files = settings.limit_open_files,
+                        .nice = static_cast<int>(settings.limit_nice)};
+  const char* const home = std::getenv("HOME");
+  out.default_work_dir = home != nullptr && *home != '\0' ? home : "/";
+  out.fork = {.tool_result_chars = settings.fork_tool_result_chars,
+              .tokens = settings.fork_tokens,
+              .profile = fork::parse_profile(settings.fork_profile).value_or(fork::Profile::plain)};
+  if (!settings.work_dirs.empty()) out.default_work_dir = settings.work_dirs.front();
+  return out;
+}
+
+std::vector<std::string> pinned_settings(std::vector<std::string> given) {
+  for (std::string& name : given) std::ranges::replace(name, '.', '_');
+  return given;
+}
+
+std::vector<builtin::ModelSetup> model_setups(const cli::Settings& settings) {
+  std::vector<builtin::ModelSetup> setups;
+  setups.reserve(settings.models.size());
+  for (const auto& [name, model] : settings.models)
+    setups.push_back({.name = name,
+                      .api = model.api,
+                      .base_url = model.base_url,
+                      .key = model.key,
+                      .key_env = model.key_env,
+                      .model = model.model,
+                      .effort = model.effort,
+                      .headers = model.headers,
+                      .options = model.numbers});
+  return setups;
+}
+
+std::map<std::string, builtin::McpServer> mcp_servers(const cli::Settings& settings) {
+  std::map<std::string, builtin::McpServer> servers;
+  for (const auto& [name, server] : settings.mcp)
+    servers.emplace(name, builtin::McpServer{.command = server.command,
+                                             .env = server.env,
+                                             .pass_env = server.pass_env,
+                                             .url = server.url,
+                                             .headers = server.headers,
+                                             .headers_env = server.headers_env,
+                                             .timeout_ms = server.timeout_s * 1'000});
+  return servers;
+}
+
+net::Means means_of(const process::Abilities& can) {
+  net::Means means;
+  if (!can.known) return means;
+  means.limits = {
+      {"cpu", can.cgroup ? "counted by a control group, RLIMIT_CPU behind it" : "looked at, RLIMIT_CPU behind it"},
+      {"memory",
+       can.cgroup_memory ? "the kernel (memory.max of a control group)" : "looked at, 10 to 200 times a second"},
+      {"processes", can.cgroup_pids ? "looked at, pids.max of a control group behind it"
+                                    : "looked at, 10 to 200 times a second, RLIMIT_NPROC behind it (not for root)"},
+      {"open_files", "the kernel (RLIMIT_NOFILE), for each process"},
+      {"kill", can.cgroup ? "at once (cgroup.kill), " + can.cgroup_text
+                          : "process by process: no control group (" + can.cgroup_text + ")"}};
+  means.sandbox = !can.bwrap.empty();
+  means.sandbox_text = can.bwrap.empty() ? can.bwrap_text : can.bwrap;
+  return means;
+}
+
+}  // namespace errand
