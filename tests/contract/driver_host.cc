@@ -295,6 +295,7 @@ void Host::store(const std::vector<Report>& reports) {
         message->completed_at = clock_.wall();
       }
     }
+    if (const auto* session = std::get_if<report::AgentSession>(&any)) task_.driver_session = session->id;
     if (const auto* ask = std::get_if<report::Asks>(&any))
       task_.asks.push_back(
           {.request_id = ask->request_id, .kind = ask->kind, .text = ask->text, .options = ask->options});

@@ -17,6 +17,7 @@
 #include "fork/fork.h"
 #include "http/client.h"
 #include "process/client.h"
+#include "process/journal.h"
 
 namespace errand::opencode {
 
@@ -24,6 +25,8 @@ struct Options {
   std::string data_dir;                  // What has to be known of the process is in data_dir/opencode/.
   std::string program;                   // opencode, an absolute path.
   std::vector<std::string> environment;  // The server's own, "NAME=value": OpenCode has the user's keys from it.
+  // How the journal of a run is opened; absent: from its folder.
+  std::function<Result<std::shared_ptr<process::Journal>>(const std::string& run)> open_journal;
   std::function<fork::Limits()> fork_limits = [] { return fork::Limits{}; };  // As they are set now.
 };
 

@@ -31,7 +31,13 @@ OpencodeTurn::OpencodeTurn(Server& server, TurnRequest request, Sink& sink)
       again_(server.parts().timers),
       stopping_timer_(server.parts().timers),
       session_(request_.task->driver_session) {
-  if (request_.reattach) restore(request_.task->checkpoint);
+  if (request_.reattach) {
+    restore(request_.task->checkpoint);
+    for (const Ask& ask : request_.task->asks) {
+      asks_.emplace(ask.request_id, ask.kind == AskKind::permission ? Event::Type::permission : Event::Type::question);
+      if (!ask.decision.empty()) answers_[ask.request_id] = {ask.decision, ask.reply};
+    }
+  }
   for (const Message& message : request_.messages)
     if (known_.insert(message.id).second) waiting_.push_back(message);
   // What a fork has of a conversation that errand keeps; what OpenCode keeps is copied by OpenCode.
@@ -125,6 +131,8 @@ void OpencodeTurn::stream_open() {
     if (!fork_ && calls_.empty()) make_session();
     return;
   }
+  // What was asked while nobody listened is asked still.
+  if (!sent_.empty()) read_asks();
   read_again();
 }
 
@@ -295,6 +303,22 @@ void OpencodeTurn::event(const Event& event) {
   report(std::move(reports));
 }
 
+// Those that are open: one that was answered did not get its answer.
+void OpencodeTurn::read_asks() {
+  calls_.start(server_.request("GET", target("/children")), [this](Result<Reply> children) {
+    if (children && children->status == 200)
+      for (std::string& id : parse_ids(children->body)) children_.insert(std::move(id));
+    const std::string where = in_directory(request_.task->launch.work_dir);
+    for (const auto& [path, type] :
+         {std::pair("/permission", Event::Type::permission), std::pair("/question", Event::Type::question)})
+      calls_.start(server_.request("GET", path + where), [this, asked = type](Result<Reply> reply) {
+        if (!reply || reply->status != 200) return;
+        for (const Event& event : parse_requests(reply->body, asked))
+          if (is_ours(event.session_id)) answers_.contains(event.request.id) ? give(event.request.id) : ask(event);
+      });
+  });
+}
+
 void OpencodeTurn::ask(const Event& event) {
   if (event.request.id.empty() || !asks_.emplace(event.request.id, event.type).second) return;
   report::Asks asks{.request_id = event.request.id};
@@ -312,8 +336,14 @@ void OpencodeTurn::ask(const Event& event) {
 }
 
 void OpencodeTurn::answer(const std::string& request_id, const std::string& decision, const std::string& message) {
+  if (over_ || !asks_.contains(request_id)) return;
+  answers_[request_id] = {decision, message};
+  if (opened_) give(request_id);  // Otherwise when what is open is read.
+}
+
+void OpencodeTurn::give(const std::string& request_id) {
+  const auto& [decision, message] = answers_[request_id];
   const auto found = asks_.find(request_id);
-  if (over_ || found == asks_.end()) return;
   const std::string where = in_directory(request_.task->launch.work_dir);
   std::string body;
   JsonOut out(body);

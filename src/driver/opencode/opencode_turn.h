@@ -48,7 +48,9 @@ class OpencodeTurn final : public Turn, private SessionListener {
   void taken(const std::string& id);
   void read_again();
   void read(const std::vector<MessageSeen>& messages, bool busy);
+  void read_asks();
   void ask(const Event& event);
+  void give(const std::string& request_id);
   void abort();
   void report(std::vector<Report> reports);
   void end(Outcome outcome);
@@ -76,9 +78,13 @@ class OpencodeTurn final : public Turn, private SessionListener {
   std::map<std::string, std::string> texts_;  // Of what was sent and is not taken, by OpenCode's id.
   std::vector<Sent> sent_;
   std::set<MessageId> known_;
+  struct Answer {
+    std::string decision, message;
+  };
   std::map<std::string, Event::Type> asks_;
-  bool opened_ = false;   // The stream has been open: the session is known or being made.
-  bool sending_ = false;  // A prompt is on its way.
+  std::map<std::string, Answer> answers_;  // To those of them that were answered.
+  bool opened_ = false;                    // The stream has been open: the session is known or being made.
+  bool sending_ = false;                   // A prompt is on its way.
   bool reading_ = false, read_more_ = false;
   bool stopping_ = false, over_ = false, detached_ = false, quota_ = false;
   int unanswered_ = 0;  // Looks at an idle session that has not answered.

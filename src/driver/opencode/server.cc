@@ -158,7 +158,8 @@ void Server::output(int64_t) {
 }
 
 void Server::read_port() {
-  const auto journal = process::Journal::open(process::run_folder(options_.data_dir, run()));
+  const auto journal = options_.open_journal ? options_.open_journal(run())
+                                             : process::Journal::open(process::run_folder(options_.data_dir, run()));
   if (!journal) return;
   const auto read = (*journal)->read(0, 64 << 10);
   if (!read) return;

@@ -12,6 +12,8 @@ namespace errand::opencode {
 namespace {
 
 constexpr int64_t session_bytes_max = 256 << 20;
+constexpr Millis again_ms = 500;
+constexpr int failures_max = 6;  // The last after half a minute.
 
 }  // namespace
 
@@ -67,24 +69,35 @@ void Readers::read(const SessionId& session, Conversations::Read done) {
 }
 
 Cleaner::Cleaner(Server& server, const Sessions& sessions)
-    : server_(server), sessions_(sessions), calls_(server.parts().http) {}
+    : server_(server), sessions_(sessions), again_(server.parts().timers), calls_(server.parts().http) {}
 
 Cleaner::~Cleaner() { server_.leave(*this); }
 
 void Cleaner::wake() {
+  failures_ = 0;
+  visit();
+}
+
+void Cleaner::visit() {
   if (visiting_ || sessions_.given_up().empty()) return;
   visiting_ = true;
   server_.join(*this);
+}
+
+void Cleaner::try_again() {
+  rest();
+  if (++failures_ <= failures_max) again_.set(again_ms << failures_, [this] { visit(); });
 }
 
 void Cleaner::stream_open() {
   if (!std::exchange(at_work_, true)) next();
 }
 
-void Cleaner::gone(const std::string& /*why*/) { rest(); }
+void Cleaner::gone(const std::string& /*why*/) { try_again(); }
 
 void Cleaner::rest() {
   visiting_ = at_work_ = false;
+  task_ = {};
   left_.clear();
   calls_.clear();
   server_.leave(*this);
@@ -103,9 +116,9 @@ void Cleaner::next() {
     if (!reply || (reply->status != 200 && reply->status != 404)) {
       log_warning("opencode", fmt::format("the session {} could not be deleted: {}", left_.back(),
                                           reply ? error_text(reply->status, reply->body) : reply.error().message));
-      task_ = {};
-      return rest();
+      return try_again();
     }
+    failures_ = 0;
     left_.pop_back();
     next();
   });

@@ -28,7 +28,8 @@ class Readers {
   std::vector<std::unique_ptr<One>> readers_;
 };
 
-// Deletes what was given up, one session after the other. What cannot be deleted is tried again the next time.
+// Deletes what was given up, one session after the other. What cannot be deleted is tried again, a few times: OpenCode
+// may just have died; then when the next one is given up, or the server is started.
 class Cleaner final : private SessionListener {
  public:
   Cleaner(Server& server, const Sessions& sessions);
@@ -43,11 +44,15 @@ class Cleaner final : private SessionListener {
   void stream_lost() override {}
   void stream_open() override;
   void gone(const std::string& why) override;
+  void visit();
   void next();
   void rest();
+  void try_again();
 
   Server& server_;
   const Sessions& sessions_;
+  Timer again_;
+  int failures_ = 0;  // In a row.
   bool visiting_ = false, at_work_ = false;
   TaskId task_;
   std::vector<std::string> left_;  // Of the task's sessions.

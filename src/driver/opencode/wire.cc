@@ -217,6 +217,16 @@ std::vector<Event> parse_requests(std::string_view source, Event::Type type) {
   return events;
 }
 
+std::vector<std::string> parse_ids(std::string_view source) {
+  const std::optional<json::value> value = parse(source);
+  const json::array* list = value ? value->if_array() : nullptr;
+  std::vector<std::string> ids;
+  if (list)
+    for (const json::value& item : *list)
+      if (std::string id = text(at(item, "id")); !id.empty()) ids.push_back(std::move(id));
+  return ids;
+}
+
 std::string text_field(std::string_view source, std::string_view name) {
   const std::optional<json::value> value = parse(source);
   return value ? text(at(*value, name)) : std::string();

@@ -82,6 +82,8 @@ std::optional<Event> parse_event(std::string_view json);
 Result<std::vector<MessageSeen>> parse_messages(std::string_view json);
 // GET /permission and GET /question: those that are open, as events.
 std::vector<Event> parse_requests(std::string_view json, Event::Type type);
+// GET /session/{id}/children: their ids.
+std::vector<std::string> parse_ids(std::string_view json);
 // The value of a top-level field that is a text ("id" of a session); empty where there is none.
 std::string text_field(std::string_view json, std::string_view name);
 // GET /session/status: whether the session is at work.
