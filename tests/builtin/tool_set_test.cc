@@ -271,6 +271,22 @@ TEST_F(ToolSetTest, ACallThatIsNotAnsweredInTimeIsSaid) {
   EXPECT_EQ(call("mcp__test__echo", "{}").output, "{}");
 }
 
+// As when the server leaves: the servers go first, and a call is still being read, or has not been let go.
+TEST_F(ToolSetTest, ACallAndItsToolMayOutliveTheServersOfTheirTurn) {
+  settings.mcp["test"] = {.command = {server()}};
+  task.launch.enable_mcp = true;
+  open();
+  const auto tool = turn->find("mcp__test__hangs");
+  ASSERT_NE(tool, nullptr);
+  bool told = false;
+  auto run = tool->prepare(context(), "{}")->run(context(), [&](ToolOutcome) { told = true; });
+  turn->detach();
+  turn.reset();
+  EXPECT_EQ(tool->prepare(context(), "{}")->need.text, "Call hangs of the MCP server test with {}");
+  run.reset();
+  EXPECT_FALSE(told);
+}
+
 // The server was killed: what it had begun is found by the next one and ended.
 TEST_F(ToolSetTest, WhatAServerBeforeThisOneLeftIsEnded) {
   settings.mcp["test"] = {.command = {server()}};

@@ -23,7 +23,7 @@ constexpr size_t subject_characters = 1'000;
 
 class McpRun final : public ToolRun {
  public:
-  McpRun(Client& client, std::shared_ptr<const bool> here) : client_(client), servers_here_(here) {}
+  McpRun(Client& client, std::weak_ptr<const bool> here) : client_(client), servers_here_(std::move(here)) {}
   ~McpRun() override {
     if (number != 0 && !over && !servers_here_.expired()) client_.give_up(number);
   }
@@ -37,7 +37,7 @@ class McpRun final : public ToolRun {
 
 class McpTool final : public Tool {
  public:
-  McpTool(Client& client, ListedTool listed, std::shared_ptr<const bool> here)
+  McpTool(Client& client, ListedTool listed, std::weak_ptr<const bool> here)
       : client_(client),
         server_(client.name()),
         tool_(std::move(listed.name)),
@@ -86,7 +86,7 @@ class McpTool final : public Tool {
   Client& client_;  // Of the engine's thread; there while the turn's tools are.
   const std::string server_;
   const std::string tool_;
-  const std::shared_ptr<const bool> here_;
+  const std::weak_ptr<const bool> here_;  // Gone with the servers: a call may outlive them, and so may the tool.
   model::ToolSpec spec_;
 };
 
