@@ -43,6 +43,7 @@
 #include "net/server.h"
 #include "net/sse.h"
 #include "net/token.h"
+#include "net/tokens.h"
 #include "process/client.h"
 #include "process/supervisor.h"
 #include "store/sqlite/sqlite_store.h"
@@ -158,11 +159,13 @@ class Application {
     log_info("server", store_->describe());
     Result<std::string> token = net::load_or_make_token(data_dir_, random_);
     if (!token) return std::unexpected(token.error());
+    tokens_.emplace(*store_, clock_, random_);
+    if (Status loaded = tokens_->load(); !loaded) return loaded;
     auth_ = std::make_unique<net::Auth>(net::AuthSettings{.token = *token,
                                                           .hosts = settings_.allow_hosts,
                                                           .behind_proxy = settings_.behind_proxy,
                                                           .ended_sessions = data_dir_ + "/ended-sessions"},
-                                        clock_, random_);
+                                        clock_, random_, &*tokens_);
     std::error_code error;
     const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
     auto supervisor = process::connect_supervisor(
@@ -179,7 +182,8 @@ class Application {
         .umask = static_cast<int>(std::strtol(settings_.child_umask.c_str(), nullptr, 8)),
         .default_timeout_ms = engine_settings_.command_timeout_ms,
         .output_limit = engine_settings_.output_limit,
-        .artifacts = {.bytes = settings_.artifacts_max_bytes, .files = settings_.artifacts_max_files}};
+        .artifacts = {.bytes = settings_.artifacts_max_bytes, .files = settings_.artifacts_max_files},
+        .reach = [this](const Task& task) { return reach_for(task); }};
     command_ = command::make_command_driver(command_options, {*supervisor_, timers_, background_, loop_.get()});
     demo_ = fake::make_demo_driver(timers_);
     Result<DefaultModel> model = make_builtin(command_options);
@@ -302,12 +306,13 @@ class Application {
         .clock = clock_,
         .heartbeats = heartbeats_,
         .version = std::string(version),
-        .authenticated = [this](const net::Request& request) { return auth_->is_owner(request); },
+        .authenticated = [this](const net::Request& request) { return auth_->is_known(request); },
         .stats = [this] { return server_->stats(); },
         .means = [this] { return means_of(supervisor_->abilities()); },
         .login = [this](const net::ExchangePtr& exchange) { return auth_->handle(exchange); },
         .page = net::serve_page,
         .tools = tools_.get(),
+        .tokens = &*tokens_,
         .mcp = [this](net::ExchangePtr exchange) { mcp_->handle(std::move(exchange)); },
     });
     server_ = net::make_server(*loop_, {}, auth_->head_check(),
@@ -327,14 +332,21 @@ class Application {
       log_warning("server", unix_socket.error().message);
     }
     const bool v6 = address_.host.find(':') != std::string::npos;
-    const std::string url =
-        fmt::format("{}://{}{}{}:{}", tls ? "https" : "http", v6 ? "[" : "", address_.host, v6 ? "]" : "", *port);
-    if (Status written = write_server_file(data_dir_, url); !written) return written;
+    url_ = fmt::format("{}://{}{}{}:{}", tls ? "https" : "http", v6 ? "[" : "", address_.host, v6 ? "]" : "", *port);
+    if (Status written = write_server_file(data_dir_, url_); !written) return written;
     listening_ = true;
     // The one line that programs wait for.
-    fmt::print("errand {} is ready at {}\n", version, url);
+    fmt::print("errand {} is ready at {}\n", version, url_);
     std::fflush(stdout);
     return {};
+  }
+
+  // What runs in a task reaches this server as that task (net/routes/guard.h). A sandbox hides the data folder, so it
+  // is told the address.
+  StringMap reach_for(const Task& task) const {
+    StringMap reach = {{"ERRAND_TOKEN", auth_->task_token(task.id, task.run)}, {"ERRAND_DATA_DIR", data_dir_}};
+    if (task.launch.sandbox != Sandbox::off && !url_.empty()) reach["ERRAND_URL"] = url_;
+    return reach;
   }
 
   // SIGTERM: takes no more work, commits, leaves children to the supervisor, and goes. A second one goes at once.
@@ -360,6 +372,7 @@ class Application {
   const std::string data_dir_;
   const cli::Settings settings_;
   Address address_;
+  std::string url_;  // Empty until it listens.
   EngineSettings engine_settings_;
   int exit_code_ = 0;
   bool listening_ = false;
@@ -375,6 +388,7 @@ class Application {
   ThreadPool calls_{call_threads};
   TimerQueue timers_{clock_};
   std::unique_ptr<Store> store_;
+  std::optional<net::Tokens> tokens_;
   std::unique_ptr<net::Auth> auth_;
   std::unique_ptr<process::SupervisorClient> supervisor_;
   std::unique_ptr<Driver> command_;

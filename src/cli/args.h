@@ -197,6 +197,15 @@ struct McpArgs {
   std::string session;
 };
 
+enum class TokenAction : uint8_t { create, list, revoke };
+
+struct TokenArgs {
+  TokenAction action = TokenAction::list;
+  std::string name;  // Of a new one; of one that goes, its id.
+  std::string scopes = "read";
+  std::optional<Millis> expires;
+};
+
 struct OpenArgs {
   std::string id;  // Of a task to open; empty: the list.
   bool print = false;
@@ -213,7 +222,7 @@ struct VersionArgs {};
 
 using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs,
                               ArtifactsArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs,
-                              WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, OpenArgs,
-                              OpencodeArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
+                              WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs,
+                              OpenArgs, OpencodeArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

@@ -359,6 +359,31 @@ Made mcp_setup(CLI::App& app, Globals&) {
   return [args] { return *args; };
 }
 
+Made token_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<TokenArgs>();
+  app.add_option_function<std::string>(
+         "action",
+         [args](const std::string& word) {
+           args->action = word == "create"   ? TokenAction::create
+                          : word == "revoke" ? TokenAction::revoke
+                                             : TokenAction::list;
+         },
+         "create, list (the default) or revoke")
+      ->check(CLI::IsMember({"create", "list", "revoke"}))
+      ->type_name("");
+  app.add_option("name", args->name, "Who a new one is for; of one to revoke, its id");
+  app.add_option("--scope", args->scopes,
+                 "What it may do, separated by commas: read (the default), tasks (agents' tasks), exec (commands), "
+                 "approve (permissions), admin (everything)")
+      ->type_name("SCOPES");
+  duration(app, "--expires", args->expires, "After how long it ends (default: never)");
+  app.callback([args] {
+    if (args->action != TokenAction::list && args->name.empty())
+      throw CLI::ValidationError("name", "must be given: who it is for, or the id of the one to revoke");
+  });
+  return [args] { return *args; };
+}
+
 Made open_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<OpenArgs>();
   app.add_option("id", args->id, "A task to open");
@@ -450,6 +475,8 @@ constexpr Verb all[] = {
      tool_setup},
     {"mcp", around, "Serve the tools to an MCP client on standard input and output",
      "claude mcp add errand -- errand mcp", mcp_setup},
+    {"token", around, "Create, list or revoke tokens that may do less than the owner's",
+     "errand token create ci --scope tasks,exec --expires 30d", token_setup},
     {"open", around, "Open the page in a browser", "errand open --print", open_setup},
     {"opencode", around, "Give OpenCode errand's tools, or take them away", "errand opencode install", opencode_setup},
     {"serve", around, "Run the server", "errand serve --listen 127.0.0.1:4747 --max-concurrent 5", serve_setup},

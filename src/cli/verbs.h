@@ -28,6 +28,7 @@ int settings(Context& context, const SettingsArgs& args);
 int tool(Context& context, const ToolArgs& args);
 int tools(Context& context, const ToolsArgs& args);
 int mcp(Context& context, const McpArgs& args);
+int token(Context& context, const TokenArgs& args);
 int open(Context& context, const OpenArgs& args);
 int opencode(Context& context, const OpencodeArgs& args);
 int doctor(Context& context, const DoctorArgs& args);

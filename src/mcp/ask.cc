@@ -126,6 +126,8 @@ void take_answers(const RpcPtr& rpc, std::move_only_function<void(bool dismissed
   const json::value* state = rpc->message.param("requestState");
   if (!responses && !state) return then(false);
   const auto keys = state && state->is_string() ? read_state(*rpc, state->as_string()) : std::nullopt;
+  if (responses && !rpc->peer.rights.approve)
+    return rpc->refuse(RpcError{code::invalid_params, tools::lacks_scope("approve", "this needs").error().message, {}});
   if (!keys || (responses && !responses->is_object()))
     return rpc->refuse(RpcError{code::invalid_params,
                                 "`requestState` is not what this call was given, or is too old: call again without "

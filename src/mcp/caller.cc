@@ -16,6 +16,8 @@ std::string text_of(const json::value* value) {
 }  // namespace
 
 SessionId caller_of(const net::Request& request, const Incoming& message, const SessionId& own) {
+  // A task's own token speaks for that task and nobody else.
+  if (!request.who.session.empty()) return request.who.session;
   std::string in_meta, thread;
   if (message.document) {
     in_meta = text_of(message.meta("errand/session"));

@@ -14,6 +14,7 @@
 #include "mcp/task_uri.h"
 #include "mcp/tasks.h"
 #include "net/problem.h"
+#include "net/routes/guard.h"
 
 namespace errand::mcp {
 namespace {
@@ -58,6 +59,17 @@ bool takes_stream(const net::Request& request) {
 std::string idempotency_key(const net::Request& request) {
   const std::string_view key = request.header("idempotency-key");
   return key.size() <= session_id_max && api::is_plain_id(std::string(key)) ? std::string(key) : std::string();
+}
+
+void read_scopes(const net::Request& request, Peer& peer) {
+  peer.who = request.who.id;
+  peer.rights = net::rights_of(request.who);
+}
+
+// What the sessions that this caller opens begin with, and no others do but the owner's, who may use all: a session's
+// id is no secret.
+std::string prefix_for(const net::Principal& who) {
+  return who.is_owner() ? std::string(own_prefix) : std::string(own_prefix) + who.id + "_";
 }
 
 // The list of texts `notifications.NAME` of a listen request.
@@ -114,6 +126,7 @@ void HttpEndpoint::post_modern(const net::ExchangePtr& exchange, Incoming messag
   // Only `errand mcp` speaks for one client over many requests, and cancels one by another.
   const std::string_view connection = request.header("errand-connection");
   peer.connection = connection.empty() ? "r" + std::to_string(++last_request_) : "c" + std::string(connection);
+  read_scopes(request, peer);
   read_capabilities(message, peer);
   if (message.kind == Incoming::Kind::notification) {
     parts_.protocol.notification(message, peer);
@@ -129,6 +142,7 @@ void HttpEndpoint::post_legacy(const net::ExchangePtr& exchange, Incoming messag
   if (request && message.method == "initialize") return initialize(exchange, std::move(message));
   with_session(exchange, [this, exchange, request, message = std::move(message)](const SessionId& own) mutable {
     Peer peer{.era = Era::legacy, .connection = own.value, .session = caller_of(exchange->request, message, own)};
+    read_scopes(exchange->request, peer);
     if (request) {
       if (message.method == "resources/subscribe" || message.method == "resources/unsubscribe")
         return subscribe(exchange, message, peer);
@@ -143,7 +157,7 @@ void HttpEndpoint::serve(const net::ExchangePtr& exchange, Incoming message, Pee
   auto cancellation = std::make_shared<tools::Cancellation>();
   // `errand mcp` comes again where the server stops in the middle of a call.
   const bool bridged = exchange->request.count_header("errand-connection") > 0;
-  if (bridged) peer.key = idempotency_key(exchange->request);
+  if (bridged) peer.key = net::key_of(exchange->request.who, idempotency_key(exchange->request));
   const json::value* token = message.meta("progressToken");
   const bool tells = token && (token->is_string() || token->is_int64() || token->is_uint64());
   if (Protocol::may_wait(message) && tells && takes_stream(exchange->request)) {
@@ -162,14 +176,15 @@ void HttpEndpoint::serve(const net::ExchangePtr& exchange, Incoming message, Pee
 
 void HttpEndpoint::initialize(const net::ExchangePtr& exchange, Incoming message) {
   Session session;
-  session.id = SessionId(std::string(own_prefix) + random_secret(parts_.random, 18));
+  session.id = SessionId(prefix_for(exchange->request.who) + random_secret(parts_.random, 18));
   session.origin = "mcp";
   session.title = message.text("clientInfo", "name").substr(0, 100);
   with_.engine.open_session(session, [this, exchange, message = std::move(message)](const Result<Session>& opened) {
     if (!opened) return refuse(exchange, 503, message.id, {code::internal, opened.error().message, {}});
     if (known_.size() >= sessions_kept) known_.clear();
     known_.insert(opened->id.value);
-    const Peer peer{.era = Era::legacy, .connection = opened->id.value, .session = opened->id};
+    Peer peer{.era = Era::legacy, .connection = opened->id.value, .session = opened->id};
+    read_scopes(exchange->request, peer);
     parts_.protocol.request(message, peer, nullptr, [exchange, id = opened->id.value](Answer answer) {
       exchange->reply({.status = 200,
                        .content_type = "application/json",
@@ -188,8 +203,8 @@ void HttpEndpoint::with_session(const net::ExchangePtr& exchange, std::move_only
     return refuse(
         exchange, 400, {},
         {code::invalid_request, "Mcp-Session-Id is missing: begin with `initialize`, which answers one.", {}});
-  if (ended_.contains(id) || !id.starts_with(own_prefix) || id.size() > session_id_max || !api::is_plain_id(id))
-    return unknown(exchange);
+  const bool own = id.starts_with(prefix_for(exchange->request.who));
+  if (ended_.contains(id) || !own || id.size() > session_id_max || !api::is_plain_id(id)) return unknown(exchange);
   if (known_.contains(id)) return then(SessionId(id));
   with_.readers.post([this, exchange, id, unknown, then = std::move(then)]() mutable {
     const bool stored = with_.store.session(SessionId(id)).has_value();

@@ -114,7 +114,7 @@ void read_capabilities(const Incoming& message, Peer& peer) {
   if (!value || !value->is_object()) return;
   const json::object& capabilities = value->as_object();
   if (const json::value* asks = capabilities.if_contains("elicitation"); asks && asks->is_object())
-    peer.elicits = asks->as_object().empty() || asks->as_object().contains("form");
+    peer.elicits = peer.rights.approve && (asks->as_object().empty() || asks->as_object().contains("form"));
   if (const json::value* extensions = capabilities.if_contains("extensions"); extensions && extensions->is_object())
     peer.takes_tasks = extensions->as_object().contains(tasks_extension);
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/id.h"
+#include "tools/rights.h"
 
 namespace errand::mcp {
 
@@ -29,6 +30,7 @@ struct Peer {
   SessionId session;          // Whose tasks it sees; also what its notices are kept for.
   std::string key;            // The idempotency key of a request that may come again.
   std::string who = "owner";  // Whose credentials; handles that are given out hold for them alone.
+  tools::Rights rights = {};  // By the scopes of its token.
   bool elicits = false;       // It can ask a person, by a form.
   bool takes_tasks = false;   // It said that it understands the tasks extension (modern).
 };

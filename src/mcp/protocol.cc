@@ -101,6 +101,7 @@ void Protocol::run_tool(const RpcPtr& rpc, bool ask_person) {
       {.session = rpc->peer.session,
        .message = {},
        .cancellation = rpc->cancellation,
+       .rights = rpc->peer.rights,
        .key = rpc->peer.key,
        .asks_person = rpc->peer.elicits},
       arguments ? json::serialize(*arguments) : "{}", [this, rpc, tool, ask_person](Result<tools::ToolResult> result) {
@@ -125,7 +126,7 @@ void Protocol::answer_call(const RpcPtr& rpc, const tools::ToolResult& result) {
 }
 
 void Protocol::with_notices(const Peer& peer, std::function<void(std::vector<Notice>)> then) {
-  if (peer.session.empty()) return then({});
+  if (peer.session.empty() || peer.rights.only_looks()) return then({});
   parts_.engine.notices(
       peer.session, 0, notices_told_max, 0, [this, peer, then = std::move(then)](Result<std::vector<Notice>> found) {
         // A session that nobody knows yet has none.

@@ -93,16 +93,26 @@ void TellingStream::tell_changes() {
   changed_ = false;
   if (std::exchange(list_changed_, false)) tell("notifications/resources/list_changed", "{}");
   for (const TaskId& id : watching_.take()) {
-    for (const std::string& uri : subjects_->uris) {
-      const auto parsed = parse_task_uri(uri);
-      if (!parsed || parsed->task != id) continue;
-      std::string params;
-      JsonOut(params).object().field("uri", uri).end();
-      tell("notifications/resources/updated", std::move(params));
-    }
+    tell_resources(id);
     for (const std::string& handle : subjects_->handles)
       if (handle.starts_with(id.value + ".")) tell_task(handle);
   }
+}
+
+// Who may not read a resource does not hear of it either.
+void TellingStream::tell_resources(const TaskId& id) {
+  parts_.engine.get(id, while_here([this, id](const Result<TaskView>& view) {
+                      const bool others = view && !session_.empty() && view->task.launch.parent_session_id != session_;
+                      if (others) return;
+                      for (const std::string& uri : subjects_->uris) {
+                        const auto parsed = parse_task_uri(uri);
+                        if (!parsed || parsed->task != id) continue;
+                        std::string params;
+                        JsonOut(params).object().field("uri", uri).end();
+                        tell("notifications/resources/updated", std::move(params));
+                      }
+                      ready();
+                    }));
 }
 
 // Only what a client would act on: its status.

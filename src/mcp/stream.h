@@ -63,6 +63,7 @@ class TellingStream final : public net::EventStream, private FeedReader {
   void read_store();
   void tell(std::string_view method, std::string params);
   void tell_changes();
+  void tell_resources(const TaskId& id);
   void tell_task(const std::string& handle);
 
   NoticeStreamParts parts_;

@@ -81,7 +81,11 @@ void with_result(const RpcPtr& rpc, const TaskHandle& handle, std::move_only_fun
     std::string arguments;
     JsonOut(arguments).object().field("task_id", handle.task).field("block", true).field("timeout", 1).end();
     rpc->parts.tools.call(
-        "background_output", {.session = view->task.launch.parent_session_id, .message = {}, .cancellation = nullptr},
+        "background_output",
+        {.session = view->task.launch.parent_session_id,
+         .message = {},
+         .cancellation = nullptr,
+         .rights = rpc->peer.rights},
         std::move(arguments),
         [rpc, result = std::move(result), then = std::move(then)](Result<tools::ToolResult> read) mutable {
           if (!read) return rpc->refuse(read.error());
@@ -311,6 +315,10 @@ bool handle_tasks(const RpcPtr& rpc) {
     out.object().key("requiredCapabilities").object().key("extensions").object();
     out.key(tasks_extension).object().end().end().end().end();
     rpc->refuse(RpcError{code::missing_capability, "The client must declare the tasks extension to use it.", data});
+    return true;
+  }
+  if (!rpc->peer.rights.change && (handler == cancel_task || handler == update_task)) {
+    rpc->refuse(RpcError{code::invalid_params, tools::lacks_scope("tasks", "this needs").error().message, {}});
     return true;
   }
   handler(rpc);

@@ -1,6 +1,7 @@
 #include "net/auth.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <arpa/inet.h>
 #include <boost/json.hpp>
@@ -15,6 +16,7 @@ namespace {
 constexpr Millis code_ms = 60'000;
 constexpr size_t codes_max = 32;
 constexpr int code_bytes = 16;
+constexpr std::string_view task_prefix = "errand_task.";
 
 bool is_under(std::string_view path, std::string_view root) {
   return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
@@ -51,10 +53,11 @@ bool needs_credentials(Method method, std::string_view path) {
   return !reads || is_under(path, "/api") || is_under(path, "/mcp") || is_under(path, "/metrics");
 }
 
-Auth::Auth(AuthSettings settings, Clock& clock, Random& random)
+Auth::Auth(AuthSettings settings, Clock& clock, Random& random, Tokens* tokens)
     : settings_(std::move(settings)),
       clock_(clock),
       random_(random),
+      tokens_(tokens),
       hosts_(settings_.hosts),
       sessions_(settings_.token, settings_.ended_sessions, random),
       limiter_(clock, {}) {}
@@ -108,24 +111,55 @@ std::optional<Response> Auth::check_site(Request& head) {
   return std::nullopt;
 }
 
-bool Auth::has_token(const Request& request) const {
+std::string Auth::task_token(const TaskId& task, int run) const {
+  const std::string plain = std::string(task_prefix) + task.value + "." + std::to_string(run);
+  return plain + "." + sessions_.sign_for("task", plain);
+}
+
+std::optional<Principal> Auth::bearer(const Request& request) {
   const std::string_view authorization = request.header("authorization");
   const size_t space = std::min(authorization.find(' '), authorization.size());
   const std::string_view given = trim(authorization.substr(space));
-  return lower_case(authorization.substr(0, space)) == "bearer" && equal_secret(given, settings_.token);
+  if (lower_case(authorization.substr(0, space)) != "bearer") return std::nullopt;
+  if (equal_secret(given, settings_.token)) return Principal::owner();
+  if (given.starts_with(task_prefix)) return task_bearer(given);
+  return tokens_ ? tokens_->use(given) : std::nullopt;
 }
 
-bool Auth::is_owner(const Request& request) {
-  if (request.over_unix || has_token(request)) return true;
+std::optional<Principal> Auth::task_bearer(std::string_view given) const {
+  const auto parts = split(given.substr(task_prefix.size()), '.');
+  if (parts.size() != 3 || !is_id(parts[0], "task_")) return std::nullopt;
+  Principal who;
+  who.task = TaskId(parts[0]);
+  const char* const end = parts[1].data() + parts[1].size();
+  if (std::from_chars(parts[1].data(), end, who.run) != std::from_chars_result{end, std::errc()}) return std::nullopt;
+  if (!equal_secret(given, task_token(who.task, who.run))) return std::nullopt;
+  who.id = who.task.value;
+  who.scopes.add(Scope::tasks).add(Scope::exec);
+  return who;
+}
+
+bool Auth::is_known(const Request& request) {
+  if (!request.header("authorization").empty()) return bearer(request).has_value();
+  if (request.over_unix) return true;
   const std::string_view cookie = session_cookie(request), page_secret = request.header("x-errand-session");
   return !cookie.empty() && !page_secret.empty() && sessions_.check(cookie, page_secret, clock_.wall()).ok;
 }
 
 std::optional<Response> Auth::check_credentials(Request& head) {
-  if (head.over_unix || !needs_credentials(head.method, head.path)) return std::nullopt;
+  if (!needs_credentials(head.method, head.path)) return std::nullopt;
+  // Also on the unix socket: who shows a token is whom it names, and no more. One that has ended opens nothing.
   if (!head.header("authorization").empty()) {
-    if (has_token(head)) return std::nullopt;
-    return failed(head, "The token is not this server's; it is in the file \"token\" of its data folder.");
+    if (std::optional<Principal> who = bearer(head)) {
+      head.who = std::move(*who);
+      return std::nullopt;
+    }
+    return failed(
+        head, "The token is not this server's, or has ended; the owner's is in the file \"token\" of the data folder.");
+  }
+  if (head.over_unix) {
+    head.who = Principal::owner();
+    return std::nullopt;
   }
   const std::string_view cookie = session_cookie(head), page_secret = head.header("x-errand-session");
   if (cookie.empty() || page_secret.empty())
@@ -137,6 +171,7 @@ std::optional<Response> Auth::check_credentials(Request& head) {
   if (!checked.ok) return failed(head, "This is not a session of this server; run `errand open` for one.");
   if (checked.renewed)
     head.reply_headers.emplace_back("Set-Cookie", set_cookie(checked.renewed->cookie, session_ms, head.secure));
+  head.who = Principal::owner();
   return std::nullopt;
 }
 

@@ -1,8 +1,10 @@
 // Who may ask: the check that every request passes before its body is read, and the login of browsers.
 //
 // A request is the owner's where it comes through the unix socket, has the token (`Authorization: Bearer TOKEN`), or
-// has a browser session (cookie and `X-Errand-Session`, see session.h). Without any of these only /api/health, the
-// page's own files and the exchange of a one-time code answer. Nothing turns this off.
+// has a browser session (cookie and `X-Errand-Session`, see session.h). It may have another token instead, which may do
+// less (tokens.h), or a task's own, also on the unix socket: who it is stands in Request::who, and the routes see to
+// what they may. Without any of these only /api/health, the page's own files and the exchange of a one-time code
+// answer. Nothing turns this off.
 //
 // Whatever else a request has, it must not come from another site: Host must be one of our names (421), Origin our own
 // (403), Sec-Fetch-Site none or same-origin (403), and a body must be JSON (415), which a foreign page cannot send
@@ -26,6 +28,7 @@
 #include "net/http.h"
 #include "net/limiter.h"
 #include "net/session.h"
+#include "net/tokens.h"
 
 namespace errand::net {
 
@@ -43,7 +46,8 @@ bool needs_credentials(Method method, std::string_view path);
 // Loop thread only.
 class Auth {
  public:
-  Auth(AuthSettings settings, Clock& clock, Random& random);
+  // `tokens` may be null, and outlives this.
+  Auth(AuthSettings settings, Clock& clock, Random& random, Tokens* tokens = nullptr);
 
   // A port we listen on; the first one names the cookie.
   void add_port(int port);
@@ -52,10 +56,14 @@ class Auth {
     return [this](Request& head, uint64_t content_length) { return check(head, content_length); };
   }
   std::optional<Response> check(Request& head, uint64_t content_length);
-  // Shows the owner's credentials. Asked where none are needed, and whoever has them is told more.
-  bool is_owner(const Request& request);
+  // Shows credentials of ours. Asked where none are needed, and whoever has them is told more.
+  bool is_known(const Request& request);
   // Answers the login paths. False: it is not one of them, and was not answered.
   bool handle(const ExchangePtr& exchange);
+
+  // The token for what runs inside a task: it reaches that task's subtree (routes/guard.h) while this run is at work.
+  // Nothing is stored for it.
+  std::string task_token(const TaskId& task, int run) const;
 
   struct Code {
     std::string code;
@@ -67,7 +75,9 @@ class Auth {
  private:
   std::optional<Response> check_site(Request& head);
   std::optional<Response> check_credentials(Request& head);
-  bool has_token(const Request& request) const;
+  // Whose bearer token the request has; absent: nobody's.
+  std::optional<Principal> bearer(const Request& request);
+  std::optional<Principal> task_bearer(std::string_view given) const;
   Response failed(const Request& request, std::string_view detail);
   std::string_view session_cookie(const Request& request) const;
   std::string set_cookie(std::string_view value, Millis lifetime_ms, bool secure) const;
@@ -77,6 +87,7 @@ class Auth {
   const AuthSettings settings_;
   Clock& clock_;
   Random& random_;
+  Tokens* const tokens_;
   Hosts hosts_;
   Sessions sessions_;
   FailureLimiter limiter_;

@@ -99,6 +99,44 @@ TEST_F(AuthTest, ThePeerOfTheUnixSocketIsTheOwner) {
   made.headers = {};
   made.over_unix = true;
   EXPECT_EQ(status(made), 200);
+  ASSERT_FALSE(auth.check(made, 0));
+  EXPECT_TRUE(made.who.is_owner());
+}
+
+// Whoever shows a token is whom it names, on every way in: a task's dead token must not turn into the owner.
+TEST_F(AuthTest, ATokenCountsOnTheUnixSocketToo) {
+  Request made = request(Method::get, "/api/tasks", {{"authorization", "Bearer wrong"}});
+  made.over_unix = true;
+  EXPECT_EQ(status(made), 401);
+  const TaskId task("task_01k9z3s5x7e8abcdefghjkmnpq");
+  made.headers.back().second = "Bearer " + auth.task_token(task, 3);
+  ASSERT_FALSE(auth.check(made, 0));
+  EXPECT_EQ(made.who.task, task);
+  EXPECT_EQ(made.who.run, 3);
+}
+
+TEST_F(AuthTest, ATasksTokenIsForThatTaskAndThatRun) {
+  const TaskId task("task_01k9z3s5x7e8abcdefghjkmnpq");
+  const std::string good = auth.task_token(task, 3);
+  Request made = request(Method::get, "/api/tasks", {{"authorization", "Bearer " + good}});
+  ASSERT_FALSE(auth.check(made, 0));
+  EXPECT_TRUE(made.who.may(Scope::tasks));
+  EXPECT_FALSE(made.who.may(Scope::approve));
+  EXPECT_FALSE(made.who.may(Scope::admin));
+  const std::string seal = good.substr(good.rfind('.'));
+  for (const std::string& forged :
+       {"errand_task." + task.value + ".4" + seal, "errand_task." + task.value + ".03" + seal,
+        "errand_task." + task.value + ".3x" + seal, "errand_task.task_01k9z3s5x7e8abcdefghjkmnpr.3" + seal,
+        "errand_task." + task.value + seal, good + "x", good.substr(0, good.size() - 1), std::string("errand_task."),
+        std::string("errand_task....")})
+    EXPECT_EQ(with_token(forged, "10.0.1." + std::to_string(forged.size())), 401) << forged;
+}
+
+TEST_F(AuthTest, WhoShowsNothingIsNobody) {
+  Request made = request(Method::get, "/api/health");
+  ASSERT_FALSE(auth.check(made, 0));
+  EXPECT_FALSE(made.who.is_owner());
+  for (int i = 0; i < scope_count; ++i) EXPECT_FALSE(made.who.may(static_cast<Scope>(i)));
 }
 
 TEST_F(AuthTest, CredentialsInTheUrlAreRefusedWithAHint) {
@@ -257,12 +295,12 @@ TEST_F(AuthTest, ASessionSlidesAndItsRenewedCookieComesWithTheReply) {
 }
 
 TEST_F(AuthTest, TellsTheOwnerAlsoWhereNobodyHasToBe) {
-  EXPECT_FALSE(auth.is_owner(request(Method::get, "/api/health")));
-  EXPECT_FALSE(auth.is_owner(request(Method::get, "/api/health", {{"authorization", "Bearer wrong"}})));
-  EXPECT_TRUE(auth.is_owner(request(Method::get, "/api/health", {{"authorization", std::string("Bearer ") + token}})));
+  EXPECT_FALSE(auth.is_known(request(Method::get, "/api/health")));
+  EXPECT_FALSE(auth.is_known(request(Method::get, "/api/health", {{"authorization", "Bearer wrong"}})));
+  EXPECT_TRUE(auth.is_known(request(Method::get, "/api/health", {{"authorization", std::string("Bearer ") + token}})));
   const Response in = login(auth.make_code().code);
-  EXPECT_TRUE(auth.is_owner(with_session(cookie_of(in), secret_of(in), "/api/health")));
-  EXPECT_FALSE(auth.is_owner(with_session(cookie_of(in), "", "/api/health")));
+  EXPECT_TRUE(auth.is_known(with_session(cookie_of(in), secret_of(in), "/api/health")));
+  EXPECT_FALSE(auth.is_known(with_session(cookie_of(in), "", "/api/health")));
 }
 
 TEST_F(AuthTest, LogoutEndsTheSession) {

@@ -27,7 +27,7 @@ class ServerExchange final : public Exchange {
   }
   void stream(Response response, std::unique_ptr<StreamSource> source) override {
     ERRAND_CHECK(connection_, "an exchange is answered once");
-    std::exchange(connection_, nullptr)->stream(std::move(response), std::move(source));
+    std::exchange(connection_, nullptr)->stream(std::move(response), while_good(std::move(source), request.still_good));
   }
   void on_gone(std::function<void()> gone) override {
     if (connection_) connection_->on_gone(std::move(gone));

@@ -49,4 +49,27 @@ std::optional<std::string_view> Request::param(std::string_view name) const {
   return found->second;
 }
 
+namespace {
+
+class GoodSource final : public StreamSource {
+ public:
+  GoodSource(std::unique_ptr<StreamSource> source, std::function<bool()> still_good)
+      : source_(std::move(source)), still_good_(std::move(still_good)) {}
+  Pulled pull(std::vector<Slice>& out, size_t bytes) override {
+    return still_good_() ? source_->pull(out, bytes) : Pulled::end;
+  }
+  void on_ready(std::function<void()> wake) override { source_->on_ready(std::move(wake)); }
+
+ private:
+  const std::unique_ptr<StreamSource> source_;
+  const std::function<bool()> still_good_;
+};
+
+}  // namespace
+
+std::unique_ptr<StreamSource> while_good(std::unique_ptr<StreamSource> source, std::function<bool()> still_good) {
+  if (!still_good) return source;
+  return std::make_unique<GoodSource>(std::move(source), std::move(still_good));
+}
+
 }  // namespace errand::net

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "net/principal.h"
+
 namespace errand::net {
 
 // ASCII letters only.
@@ -29,6 +31,9 @@ struct Request {
   std::string peer;        // The client's address, canonical (IPv4-mapped addresses as IPv4).
   bool over_unix = false;  // Came through the unix socket: the peer is the owner.
   bool secure = false;     // TLS, or a trusted proxy said https.
+  Principal who;           // Whose credentials it has; set by the HeadCheck.
+  // Set for those whose credentials may end: whether they still hold. A stream is over when they do not.
+  std::function<bool()> still_good;
   // What every answer to this request carries besides its own headers: the HeadCheck puts a renewed cookie here.
   std::vector<std::pair<std::string, std::string>> reply_headers;
 
@@ -71,6 +76,9 @@ class StreamSource {
   // to the socket at once.
   virtual void on_ready(std::function<void()> wake) = 0;
 };
+
+// The same source, which ends as soon as it is pulled and `still_good` says no. As it is where that is empty.
+std::unique_ptr<StreamSource> while_good(std::unique_ptr<StreamSource> source, std::function<bool()> still_good);
 
 // One request being answered. Handlers keep it until they have answered; a peer that left meanwhile is no error: the
 // answer is dropped. Exactly one of reply() and stream() is called, once, on the I/O thread, at any time. An exchange

@@ -68,6 +68,10 @@ Sessions::Sessions(std::string_view token, std::string ended_file, Random& rando
 
 std::string Sessions::sign(std::string_view text) const { return base64url(hmac(key_, text)); }
 
+std::string Sessions::sign_for(std::string_view purpose, std::string_view text) const {
+  return sign(std::string(purpose) + "\n" + std::string(text));
+}
+
 Session Sessions::make(const std::string& nonce, Time expires_at) const {
   const std::string signed_part = nonce + "." + std::to_string(expires_at.ms / 1000);
   return {.cookie = signed_part + "." + sign("cookie " + signed_part),

@@ -37,6 +37,8 @@ class Sessions {
     std::optional<Session> renewed;  // Give the browser this cookie.
   };
   Checked check(std::string_view cookie, std::string_view page_secret, Time now) const;
+  // A seal for another purpose, under the same key.
+  std::string sign_for(std::string_view purpose, std::string_view text) const;
   // From now on it is refused.
   void end(std::string_view cookie, Time now);
 

@@ -107,19 +107,27 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
   void gather() {
     results_.resize(ids_.size());
     left_ = ids_.size();
-    for (size_t i = 0; i < ids_.size(); ++i)
-      call_->parts.engine.result(ids_[i], 0, [self = shared_from_this(), i](Result<ResultView> result) {
-        if (!result) self->failed_ = result.error();
-        if (result) self->results_[i] = std::move(result->view);
-        if (--self->left_ == 0) self->gathered();
+    const auto got = [self = shared_from_this()](size_t i, Result<TaskView> view) {
+      if (!view) self->failed_ = view.error();
+      if (view) self->results_[i] = std::move(*view);
+      if (--self->left_ == 0) self->gathered();
+    };
+    for (size_t i = 0; i < ids_.size(); ++i) {
+      if (call_->caller.rights.only_looks()) {
+        call_->parts.engine.get(ids_[i], [got, i](Result<TaskView> view) { got(i, std::move(view)); });
+        continue;
+      }
+      call_->parts.engine.result(ids_[i], 0, [got, i](Result<ResultView> result) {
+        got(i, result ? Result<TaskView>(std::move(result->view)) : std::unexpected(result.error()));
       });
+    }
   }
 
   void gathered() {
     std::erase_if(results_, [](const std::optional<TaskView>& result) { return !result; });
     // One that was removed meanwhile is not in the answer, unless it was the only one.
     if (results_.empty()) return call_->refuse(failed_);
-    if (!request_.block || call_->caller.session.empty()) return answer();
+    if (!request_.block || call_->caller.session.empty() || call_->caller.rights.only_looks()) return answer();
     find_notices();
   }
 

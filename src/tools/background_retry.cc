@@ -45,6 +45,8 @@ void retry_batch(const CallPtr& call, Members members, const std::string& messag
   state->more = members.more;
   std::erase_if(members.tasks, [](const Task& task) { return task.state != TaskState::failed; });
   if (members.tasks.empty()) return answer(call, {}, {}, members.more);
+  for (const Task& task : members.tasks)
+    if (const Status may = check_retry(task, call->caller.rights); !may) return call->refuse(may.error());
   state->waiting = members.tasks.size();
   for (const Task& task : members.tasks)
     call->parts.engine.retry(task.id, as_message(message), [call, state, id = task.id](Result<TaskView> view) {
@@ -68,6 +70,7 @@ void retry_one(const CallPtr& call, std::string id, std::string message) {
                                std::string(status_word(task.state)) + "." + instead,
                            "not_failed"});
     }
+    if (const Status may = check_retry(task, call->caller.rights); !may) return call->refuse(may.error());
     call->parts.engine.retry(task.id, as_message(message), [call](Result<TaskView> after) {
       if (!after) return call->refuse(after.error());
       answer(call, {std::move(after->task)}, {}, false);

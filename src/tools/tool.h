@@ -13,6 +13,7 @@
 #include "base/id.h"
 #include "base/result.h"
 #include "task/task.h"
+#include "tools/rights.h"
 
 namespace errand::tools {
 
@@ -40,7 +41,8 @@ struct Caller {
   SessionId session;
   MessageId message;  // The message that calls, where known: what is launched says it as its parent message.
   std::shared_ptr<Cancellation> cancellation;  // May be null.
-  std::string key = {};                        // Where given: a launch that comes again with it is the same launch.
+  Rights rights = {};
+  std::string key = {};      // Where given: a launch that comes again with it is the same launch.
   bool asks_person = false;  // It can ask a person at once: then a permission that is asked for ends a wait too.
 };
 

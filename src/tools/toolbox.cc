@@ -68,6 +68,10 @@ void Toolbox::call(std::string_view name, Caller caller, std::string arguments, 
   auto call = std::make_shared<Call>(parts_, *tool, std::move(caller),
                                      called.family.empty() ? parts_.family : called.family, std::move(reply));
   auto begin = [call](const Result<api::Document>& document) {
+    // Whether a launch may be, its handler says (launching.cc): a command needs another scope than the rest.
+    const bool starts = call->tool.info.name == "background_execute";
+    if (!call->tool.info.annotations.read_only && !starts && !call->caller.rights.change)
+      return call->refuse(lacks_scope("tasks", "this needs").error());
     if (!document) return call->refuse(document.error());
     call->tool.handle(call, api::Fields(document->value()));
   };

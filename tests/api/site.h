@@ -26,7 +26,7 @@ class TestExchange final : public Exchange {
   void stream(Response response, std::unique_ptr<StreamSource> stream_source) override {
     EXPECT_FALSE(answer) << "answered twice";
     answer = std::move(response);
-    source = std::move(stream_source);
+    source = while_good(std::move(stream_source), request.still_good);
   }
   void on_gone(std::function<void()>) override {}
 
@@ -103,6 +103,7 @@ struct Site {
                           .loop = world.loop,
                           .readers = world.readers,
                           .clock = world.clock}};
+  Tokens tokens{*world.store, world.clock, world.random};
   Routes routes{{.engine = *world.engine,
                  .store = *world.store,
                  .loop = world.loop,
@@ -114,7 +115,8 @@ struct Site {
                  .stats = [] { return ServerStats{}; },
                  .login = {},
                  .page = {},
-                 .tools = &toolbox}};
+                 .tools = &toolbox,
+                 .tokens = &tokens}};
 
   struct Ask {
     Method method = Method::get;
@@ -122,6 +124,7 @@ struct Site {
     std::vector<std::pair<std::string, std::string>> query = {};
     std::string body = {};
     std::vector<std::pair<std::string, std::string>> headers = {};
+    Principal who = Principal::owner();
   };
 
   std::shared_ptr<TestExchange> begin(Ask ask) {
@@ -131,6 +134,7 @@ struct Site {
     exchange->request.query = std::move(ask.query);
     exchange->request.body = std::move(ask.body);
     exchange->request.headers = std::move(ask.headers);
+    exchange->request.who = std::move(ask.who);
     routes.handle(exchange);
     return exchange;
   }

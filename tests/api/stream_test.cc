@@ -192,6 +192,7 @@ TEST(TaskStream, IsSilentForSoLongAndThenSaysSo) {
                  .page = {}});
   const auto exchange = std::make_shared<TestExchange>();
   exchange->request.path = "/api/stream";
+  exchange->request.who = Principal::owner();
   routes.handle(exchange);
   class Watched final : public StreamSource {
    public:

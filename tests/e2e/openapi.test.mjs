@@ -45,6 +45,9 @@ PUT /api/agents/{id}
 DELETE /api/agents/{id}
 GET /api/tools
 POST /api/tools/{name}
+GET /api/tokens
+POST /api/tokens
+DELETE /api/tokens/{id}
 GET /api/settings
 PATCH /api/settings
 POST /api/login

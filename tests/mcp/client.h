@@ -23,6 +23,7 @@ struct Client {
     exchange->request.method = method;
     exchange->request.path = "/mcp";
     exchange->request.body = body;
+    exchange->request.who = who;
     exchange->request.headers = std::move(headers);
     exchange->request.headers.emplace_back("accept", "application/json, text/event-stream");
     if (!session.empty()) exchange->request.headers.emplace_back("mcp-session-id", session);
@@ -79,6 +80,7 @@ struct Client {
                      .secret = "secret"}};
   HttpEndpoint endpoint{{.protocol = protocol, .random = site.world.random, .heartbeats = site.heartbeats}};
   std::string session, version;
+  net::Principal who = net::Principal::owner();
   int last_id = 0;
 };
 

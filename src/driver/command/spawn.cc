@@ -1,6 +1,7 @@
 #include "driver/command/spawn.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <unistd.h>
 
@@ -71,6 +72,9 @@ Status check_nice(int nice) {
               "nice");
 }
 
+// How what runs in a task finds this server.
+constexpr std::array reach_names = {"ERRAND_TOKEN", "ERRAND_DATA_DIR", "ERRAND_URL"};
+
 }  // namespace
 
 std::string server_variable(const CommandOptions& options, std::string_view name) {
@@ -121,10 +125,14 @@ Spawn make_spawn(const CommandOptions& options, const process::Abilities& can, c
                  std::vector<std::string> argv) {
   const Launch& launch = task.launch;
   const std::string artifacts = artifact_folder(options.data_dir, task.id);
-  Environment environment = make_environment(options.environment, options.env_allow, launch,
-                                             {{"ERRAND_TASK_ID", task.id.value},
-                                              {"ERRAND_SESSION_ID", task.session_id.value},
-                                              {"ERRAND_ARTIFACTS", artifacts}});
+  // Who names another server for what he starts, means it.
+  const bool elsewhere =
+      std::ranges::any_of(reach_names, [&](const char* variable) { return launch.env.contains(variable); });
+  StringMap marks = options.reach && !elsewhere ? options.reach(task) : StringMap();
+  marks["ERRAND_TASK_ID"] = task.id.value;
+  marks["ERRAND_SESSION_ID"] = task.session_id.value;
+  marks["ERRAND_ARTIFACTS"] = artifacts;
+  Environment environment = make_environment(options.environment, options.env_allow, launch, marks);
   Spawn spawn{.request = {}, .missing = std::move(environment.missing)};
   process::SpawnRequest& request = spawn.request;
   request.run = std::move(run);

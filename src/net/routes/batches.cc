@@ -5,6 +5,7 @@
 #include "api/replies.h"
 #include "api/requests.h"
 #include "net/routes/context.h"
+#include "net/routes/guard.h"
 
 namespace errand::net {
 namespace {
@@ -53,12 +54,19 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
     results_.resize(members_.ids.size());
     waiting_ = members_.ids.size();
     if (waiting_ == 0) return finish();
+    const auto got = [self = shared_from_this()](size_t i, Result<ResultView> result) {
+      // One that was removed meanwhile is not in the answer.
+      if (result) self->results_[i] = std::move(*result);
+      if (--self->waiting_ == 0) self->finish();
+    };
     for (size_t i = 0; i < members_.ids.size(); ++i) {
-      engine.result(members_.ids[i], 0, [self = shared_from_this(), i](Result<ResultView> result) {
-        // One that was removed meanwhile is not in the answer.
-        if (result) self->results_[i] = std::move(*result);
-        if (--self->waiting_ == 0) self->finish();
-      });
+      if (call_.request().who.only_looks()) {
+        engine.get(members_.ids[i], [got, i](Result<TaskView> view) {
+          got(i, view ? Result<ResultView>({std::move(*view), false}) : std::unexpected(view.error()));
+        });
+      } else {
+        engine.result(members_.ids[i], 0, [got, i](Result<ResultView> result) { got(i, std::move(result)); });
+      }
     }
   }
 
@@ -111,7 +119,23 @@ void cancel_batch(Context& context, Call call) {
 void retry_batch(Context& context, Call call) {
   if (refused_body(call)) return;
   const BatchId id(call.args[0]);
-  context.parts.engine.retry_batch(id, answering<int64_t>(std::move(call), 200, counted("retried")));
+  const auto retry = [&context, id](Call may) {
+    context.parts.engine.retry_batch(id, answering<int64_t>(std::move(may), 200, counted("retried")));
+  };
+  if (call.request().who.may(Scope::exec)) return retry(std::move(call));
+  // Who starts no commands begins none again.
+  TaskFilter commands;
+  commands.batch_id = id;
+  commands.kind = TaskKind::command;
+  read_then(
+      context, std::move(call),
+      [&store = context.parts.store, commands] {
+        return store.list(commands, {.limit = 1, .cursor = {}, .offset = 0, .sort = Sort::newest});
+      },
+      [retry](Call found, const TaskPage& page) {
+        if (!page.tasks.empty() && refused_scope(found, Scope::exec)) return;
+        retry(std::move(found));
+      });
 }
 
 void clear_batch(Context& context, Call call) {

@@ -142,6 +142,10 @@ void change_agent(Context&, Call);
 void delete_agent(Context&, Call);
 void get_settings(Context&, Call);
 void change_settings(Context&, Call);
+// tokens.cc
+void list_tokens(Context&, Call);
+void add_token(Context&, Call);
+void remove_token(Context&, Call);
 // info.cc
 void health(Context&, Call);
 void metrics(Context&, Call);

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "net/routes/context.h"
+#include "net/routes/guard.h"
 #include "net/routes/task_stream.h"
 
 namespace errand::net {
@@ -25,61 +26,65 @@ struct Route {
   Method method;
   std::string_view pattern;
   RouteHandler handler;
+  Needs needs;  // What whoever asks must have; some handlers ask for more, by what the body says.
 };
 
 // A fixed segment stands before one that takes anything in its place.
 constexpr Route routes[] = {
-    {Method::get, "/api/tasks", list_tasks},
-    {Method::post, "/api/tasks", create_task},
-    {Method::get, "/api/tasks/running/count", count_running},
-    {Method::post, "/api/tasks/clear", clear_tasks},
-    {Method::get, "/api/tasks/{id}", get_task},
-    {Method::del, "/api/tasks/{id}", delete_task},
-    {Method::post, "/api/tasks/{id}/cancel", cancel_task},
-    {Method::post, "/api/tasks/{id}/message", message_task},
-    {Method::post, "/api/tasks/{id}/resume", resume_task},
-    {Method::post, "/api/tasks/{id}/retry", retry_task},
-    {Method::post, "/api/tasks/{id}/answer", answer_task},
-    {Method::get, "/api/tasks/{id}/result", task_result},
-    {Method::get, "/api/tasks/{id}/messages", task_messages},
-    {Method::get, "/api/tasks/{id}/events", task_events},
-    {Method::get, "/api/tasks/{id}/stream", task_stream},
-    {Method::get, "/api/tasks/{id}/log", task_log},
-    {Method::get, "/api/tasks/{id}/artifacts", task_artifacts},
-    {Method::post, "/api/tasks/{id}/artifacts", gather_artifacts},
-    {Method::get, "/api/tasks/{id}/artifacts/{name}", task_artifact},
-    {Method::get, "/api/stream", shared_stream},
-    {Method::get, "/api/batches/{id}", get_batch},
-    {Method::del, "/api/batches/{id}", delete_batch},
-    {Method::post, "/api/batches/{id}/cancel", cancel_batch},
-    {Method::post, "/api/batches/{id}/retry", retry_batch},
-    {Method::post, "/api/batches/{id}/clear", clear_batch},
-    {Method::get, "/api/batches/{id}/results", batch_results},
-    {Method::post, "/api/sessions", create_session},
-    {Method::get, "/api/sessions/{id}", get_session},
-    {Method::del, "/api/sessions/{id}", delete_session},
-    {Method::get, "/api/sessions/{id}/messages", session_messages},
-    {Method::get, "/api/sessions/{id}/notices", session_notices},
-    {Method::get, "/api/sessions/{id}/stream", session_stream},
-    {Method::post, "/api/sessions/{id}/notices/{notice}/taken", take_notice},
-    {Method::get, "/api/agents", list_agents},
-    {Method::post, "/api/agents", create_agent},
-    {Method::get, "/api/agents/{id}", get_agent},
-    {Method::put, "/api/agents/{id}", change_agent},
-    {Method::del, "/api/agents/{id}", delete_agent},
-    {Method::get, "/api/tools", list_tools},
-    {Method::post, "/api/tools/{name}", call_tool},
-    {Method::get, "/api/settings", get_settings},
-    {Method::patch, "/api/settings", change_settings},
-    {Method::post, "/api/login", login},
-    {Method::post, "/api/login/codes", login},
-    {Method::post, "/api/logout", login},
-    {Method::get, "/api/health", health},
-    {Method::get, "/api/openapi.json", openapi},
-    {Method::get, "/metrics", metrics},
-    {Method::post, "/mcp", mcp},
-    {Method::get, "/mcp", mcp},
-    {Method::del, "/mcp", mcp},
+    {Method::get, "/api/tasks", list_tasks, Scope::read},
+    {Method::post, "/api/tasks", create_task, Scope::read},
+    {Method::get, "/api/tasks/running/count", count_running, Scope::read},
+    {Method::post, "/api/tasks/clear", clear_tasks, Scope::tasks},
+    {Method::get, "/api/tasks/{id}", get_task, Scope::read},
+    {Method::del, "/api/tasks/{id}", delete_task, Scope::tasks},
+    {Method::post, "/api/tasks/{id}/cancel", cancel_task, Scope::tasks},
+    {Method::post, "/api/tasks/{id}/message", message_task, Scope::tasks},
+    {Method::post, "/api/tasks/{id}/resume", resume_task, Scope::tasks},
+    {Method::post, "/api/tasks/{id}/retry", retry_task, Scope::tasks},
+    {Method::post, "/api/tasks/{id}/answer", answer_task, Scope::read},
+    {Method::get, "/api/tasks/{id}/result", task_result, Scope::read},
+    {Method::get, "/api/tasks/{id}/messages", task_messages, Scope::read},
+    {Method::get, "/api/tasks/{id}/events", task_events, Scope::read},
+    {Method::get, "/api/tasks/{id}/stream", task_stream, Scope::read},
+    {Method::get, "/api/tasks/{id}/log", task_log, Scope::read},
+    {Method::get, "/api/tasks/{id}/artifacts", task_artifacts, Scope::read},
+    {Method::post, "/api/tasks/{id}/artifacts", gather_artifacts, Scope::tasks},
+    {Method::get, "/api/tasks/{id}/artifacts/{name}", task_artifact, Scope::read},
+    {Method::get, "/api/stream", shared_stream, Scope::read},
+    {Method::get, "/api/batches/{id}", get_batch, Scope::read},
+    {Method::del, "/api/batches/{id}", delete_batch, Scope::tasks},
+    {Method::post, "/api/batches/{id}/cancel", cancel_batch, Scope::tasks},
+    {Method::post, "/api/batches/{id}/retry", retry_batch, Scope::tasks},
+    {Method::post, "/api/batches/{id}/clear", clear_batch, Scope::tasks},
+    {Method::get, "/api/batches/{id}/results", batch_results, Scope::read},
+    {Method::post, "/api/sessions", create_session, Scope::tasks},
+    {Method::get, "/api/sessions/{id}", get_session, Scope::read},
+    {Method::del, "/api/sessions/{id}", delete_session, Scope::tasks},
+    {Method::get, "/api/sessions/{id}/messages", session_messages, Scope::read},
+    {Method::get, "/api/sessions/{id}/notices", session_notices, Scope::read},
+    {Method::get, "/api/sessions/{id}/stream", session_stream, Scope::read},
+    {Method::post, "/api/sessions/{id}/notices/{notice}/taken", take_notice, Scope::tasks},
+    {Method::get, "/api/agents", list_agents, Scope::read},
+    {Method::post, "/api/agents", create_agent, Scope::admin},
+    {Method::get, "/api/agents/{id}", get_agent, Scope::read},
+    {Method::put, "/api/agents/{id}", change_agent, Scope::admin},
+    {Method::del, "/api/agents/{id}", delete_agent, Scope::admin},
+    {Method::get, "/api/tools", list_tools, Scope::read},
+    {Method::post, "/api/tools/{name}", call_tool, Scope::read},
+    {Method::get, "/api/tokens", list_tokens, Scope::admin},
+    {Method::post, "/api/tokens", add_token, Scope::admin},
+    {Method::del, "/api/tokens/{id}", remove_token, Scope::admin},
+    {Method::get, "/api/settings", get_settings, Scope::read},
+    {Method::patch, "/api/settings", change_settings, Scope::admin},
+    {Method::post, "/api/login", login, nobody_is_asked},
+    {Method::post, "/api/login/codes", login, Scope::admin},
+    {Method::post, "/api/logout", login, nobody_is_asked},
+    {Method::get, "/api/health", health, nobody_is_asked},
+    {Method::get, "/api/openapi.json", openapi, Scope::read},
+    {Method::get, "/metrics", metrics, Scope::read},
+    {Method::post, "/mcp", mcp, Scope::read},
+    {Method::get, "/mcp", mcp, Scope::read},
+    {Method::del, "/mcp", mcp, Scope::read},
 };
 
 bool is_name(std::string_view segment) { return segment.starts_with('{'); }
@@ -152,7 +157,8 @@ Routes::~Routes() = default;
 
 std::vector<RouteInfo> Routes::table() {
   std::vector<RouteInfo> table;
-  for (const Route& route : routes) table.push_back({route.method, route.pattern});
+  for (const Route& route : routes)
+    table.push_back({route.method, route.pattern, route.needs ? name(*route.needs) : std::string_view()});
   return table;
 }
 
@@ -167,7 +173,9 @@ void Routes::handle(ExchangePtr exchange) {
     if (!pattern.empty() && route.pattern != pattern) continue;
     if (!matches(route.pattern, request.path, args)) continue;
     pattern = route.pattern;
-    if (route.method == method) return route.handler(*context_, {std::move(exchange), std::move(args)});
+    if (route.method == method)
+      return guard(*context_, route.needs, route.pattern, {std::move(exchange), std::move(args)},
+                   [this, handler = route.handler](Call call) { handler(*context_, std::move(call)); });
     allowed += (allowed.empty() ? "" : ", ") + std::string(name(route.method));
     if (route.method == Method::get) allowed += ", HEAD";
   }

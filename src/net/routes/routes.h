@@ -18,6 +18,7 @@
 #include "net/http.h"
 #include "net/server.h"
 #include "net/sse.h"
+#include "net/tokens.h"
 #include "store/store.h"
 #include "tools/toolbox.h"
 
@@ -48,12 +49,14 @@ struct RouteParts {
   std::function<bool(const ExchangePtr&)> login;  // The login paths: Auth::handle.
   Handler page;                                   // What is no API path: the page's own files.
   tools::Toolbox* tools = nullptr;                // /api/tools.
+  Tokens* tokens = nullptr;                       // /api/tokens.
   Handler mcp;                                    // /mcp.
 };
 
 struct RouteInfo {
   Method method = Method::get;
   std::string_view pattern;  // "/api/tasks/{id}/log"
+  std::string_view scope;    // Of the token that it needs; empty: it needs none.
 };
 
 class Context;

@@ -4,11 +4,30 @@
 #include "net/routes/context.h"
 
 namespace errand::net {
+namespace {
+
+// The same without marking it as read.
+void look_at_result(Context& context, Call call, const TaskId& id, Millis block_ms) {
+  auto answer = [&engine = context.parts.engine, id, block_ms,
+                 call = std::move(call)](const Result<void>& waited) mutable {
+    if (!waited) return call.refuse(waited.error());
+    engine.get(id, [call = std::move(call), block_ms](Result<TaskView> view) {
+      if (!view) return call.refuse(view.error());
+      const bool timed_out = block_ms > 0 && at_work(view->task.state);
+      call.answer(200, api::result_reply({std::move(*view), timed_out}));
+    });
+  };
+  if (block_ms <= 0) return answer({});
+  context.parts.engine.wait({id}, Engine::Until::all, block_ms, std::move(answer));
+}
+
+}  // namespace
 
 void task_result(Context& context, Call call) {
   const Result<api::ResultQuery> query = api::parse_result(call.request().query);
   if (!query) return call.refuse(query.error());
   with_task(context, std::move(call), [&context, block_ms = query->block_ms](Call found, TaskId id) {
+    if (found.request().who.only_looks()) return look_at_result(context, std::move(found), id, block_ms);
     context.parts.engine.result(std::move(id), block_ms,
                                 answering<ResultView>(std::move(found), 200, api::result_reply));
   });

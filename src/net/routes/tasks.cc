@@ -7,11 +7,14 @@
 #include "api/replies.h"
 #include "api/requests.h"
 #include "net/routes/context.h"
+#include "net/routes/guard.h"
+#include "task/permission.h"
 
 namespace errand::net {
 namespace {
 
-constexpr std::string_view by_user = "user";
+// Who did it, as the task's record says it.
+std::string by(const Call& call) { return call.request().who.task.empty() ? "user" : "parent"; }
 // Tasks of a page that are written at once; a longer page is written by a reader thread.
 constexpr size_t written_on_loop_max = 50;
 
@@ -110,9 +113,16 @@ void create_task(Context& context, Call call) {
     key = std::move(*given);
   }
   parse_then(context, std::move(call), api::parse_launch, [&context, key](Call parsed, Launch launch) {
+    const Principal& who = parsed.request().who;
+    if (refused(parsed, tools::check_launch(launch, rights_of(who)))) return;
+    if (!who.session.empty()) {
+      // What a task launches is its own, and may do no more than it may itself.
+      launch.parent_session_id = who.session;
+      mark_launched_by_agent(launch);
+    }
     const std::string print = key.empty() ? std::string() : api::fingerprint(launch);
     context.parts.engine.launch(
-        std::move(launch), key, print, [call = std::move(parsed)](const Result<TaskView>& view) {
+        std::move(launch), key_of(who, key), print, [call = std::move(parsed)](const Result<TaskView>& view) {
           if (!view && view.error().code == Code::conflict && view.error().reason == "idempotency_key") {
             return call.exchange->reply(problem(422, "idempotency_key", view.error().message));
           }
@@ -155,8 +165,7 @@ void delete_task(Context& context, Call call) {
 void cancel_task(Context& context, Call call) {
   if (refused_extras(call)) return;
   with_task(context, std::move(call), [&context](Call found, TaskId id) {
-    context.parts.engine.cancel(std::move(id), std::string(by_user),
-                                answering<TaskView>(std::move(found), 200, api::task_reply));
+    context.parts.engine.cancel(std::move(id), by(found), answering<TaskView>(std::move(found), 200, api::task_reply));
   });
 }
 
@@ -181,16 +190,21 @@ void resume_task(Context& context, Call call) {
 void retry_task(Context& context, Call call) {
   using Maybe = std::optional<Engine::NewMessage>;
   parse_then(context, std::move(call), api::parse_retry, [&context](Call parsed, Maybe message) {
-    with_task(context, std::move(parsed), [&context, message = std::move(message)](Call found, TaskId id) mutable {
-      context.parts.engine.retry(std::move(id), std::move(message),
-                                 answering<TaskView>(std::move(found), 200, api::task_reply));
-    });
+    with_record(context, std::move(parsed),
+                [&context, message = std::move(message)](Call found, const Task& task) mutable {
+                  if (refused(found, tools::check_retry(task, rights_of(found.request().who)))) return;
+                  context.parts.engine.retry(task.id, std::move(message),
+                                             answering<TaskView>(std::move(found), 200, api::task_reply));
+                });
   });
 }
 
 void answer_task(Context& context, Call call) {
   parse_then(context, std::move(call), api::parse_answer, [&context](Call parsed, input::Answered answer) {
-    answer.by = by_user;
+    // What a task may do is more to say than an answer to its question.
+    if (refused_scope(parsed, answer.decision == "answer" ? Scope::tasks : Scope::approve)) return;
+    const Principal& who = parsed.request().who;
+    answer.by = who.is_owner() || !who.task.empty() ? by(parsed) : who.id;
     with_task(context, std::move(parsed), [&context, answer = std::move(answer)](Call found, TaskId id) mutable {
       context.parts.engine.answer(std::move(id), std::move(answer),
                                   answering<TaskView>(std::move(found), 200, api::task_reply));

@@ -1,6 +1,7 @@
 // The agents' tools over REST: what `errand tool` and the OpenCode plugin call.
 #include "api/query.h"
 #include "net/routes/context.h"
+#include "net/routes/guard.h"
 #include "tools/json.h"
 
 namespace errand::net {
@@ -24,6 +25,9 @@ void call_tool(Context& context, Call call) {
   if (absent(context, call)) return;
   if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
   parse_then(context, std::move(call), tools::parse_call, [&context](Call parsed, tools::CallRequest request) {
+    const Principal& who = parsed.request().who;
+    request.caller.rights = rights_of(who);
+    if (!who.session.empty()) request.caller.session = who.session;
     request.caller.cancellation = std::make_shared<tools::Cancellation>();
     parsed.exchange->on_gone([cancellation = request.caller.cancellation] { cancellation->cancel(); });
     const std::string name = parsed.args[0];
