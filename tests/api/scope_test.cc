@@ -226,6 +226,15 @@ TEST(Scopes, WhoOnlyReadsMarksNothingAsReadAndTakesNoNotice) {
             false);
   EXPECT_TRUE(retrieved().is_null());
   EXPECT_EQ(notices(), owed);
+  // Asking for what comes after the last one says that one has the others.
+  const auto after_all = [&](const Principal& who) {
+    return site.json({.path = "/api/sessions/parent/notices", .query = {{"after", "1000"}}, .who = who});
+  };
+  EXPECT_EQ(after_all(read).at("notices").as_array().size(), 0U);
+  EXPECT_EQ(notices(), owed);
+  EXPECT_EQ(site.call({.path = "/api/sessions/none/notices", .query = {{"after", "1"}}, .who = read}).status, 404);
+  after_all(holder({Scope::tasks}));
+  EXPECT_EQ(notices(), 0U);
   site.json({.path = "/api/tasks/" + id + "/result", .who = holder({Scope::tasks})});
   EXPECT_FALSE(retrieved().is_null());
 }

@@ -51,6 +51,17 @@ void session_notices(Context& context, Call call) {
   const Result<api::NoticesQuery> query = api::parse_notices(call.request().query);
   if (!query) return call.refuse(query.error());
   const SessionId id(call.args[0]);
+  // Asking for what comes after one takes those before it: who only looks is shown the same, at once, and takes none.
+  if (query->after > 0 && call.request().who.only_looks())
+    return read_then(
+        context, std::move(call),
+        [&store = context.parts.store, id, query = *query]() -> Result<std::vector<Notice>> {
+          if (const Result<Session> session = store.session(id); !session) return std::unexpected(session.error());
+          return store.notices(id, query.after, query.limit);
+        },
+        [after = query->after](const Call& found, const std::vector<Notice>& notices) {
+          found.answer(200, api::notices_reply(notices, after));
+        });
   context.parts.engine.notices(
       id, query->after, query->limit, query->block_ms,
       answering<std::vector<Notice>>(std::move(call), 200, [after = query->after](const std::vector<Notice>& notices) {
