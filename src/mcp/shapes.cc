@@ -33,6 +33,20 @@ void write_text_block(JsonOut& out, std::string_view text) {
   out.object().field("type", "text").field("text", text).end();
 }
 
+std::string notice_text(const Notice& notice, size_t share) {
+  return bounded(notice.text, share, "background_output reads the whole.");
+}
+
+// The schema of a tool's answer over MCP, which brings what ended meanwhile.
+std::string with_notices(std::string schema) {
+  constexpr std::string_view begin = R"("properties":{)";
+  constexpr std::string_view notices =
+      R"("notices":{"type":"array","items":{"type":"string"},"description":"What ended since the last answer."})";
+  const size_t at = schema.find(begin) + begin.size();
+  schema.insert(at, std::string(notices) + (schema[at] == '}' ? "" : ","));
+  return schema;
+}
+
 // A tool whose work can be an MCP task.
 bool makes_tasks(std::string_view tool) { return tool.ends_with("_task") || tool.ends_with("_execute"); }
 
@@ -114,7 +128,7 @@ std::string tools_result(const Rpc& rpc) {
   out.key("tools").array();
   for (const tools::ToolInfo& tool : rpc.parts.tools.list()) {
     out.object().field("name", tool.name).field("title", tool.title).field("description", tool.description);
-    out.key("inputSchema").raw(tool.input_schema).key("outputSchema").raw(tool.output_schema);
+    out.key("inputSchema").raw(tool.input_schema).key("outputSchema").raw(with_notices(tool.output_schema));
     out.key("annotations").object().field("title", tool.title).field("readOnlyHint", tool.annotations.read_only);
     out.field("destructiveHint", tool.annotations.destructive);
     out.field("idempotentHint", tool.annotations.idempotent).field("openWorldHint", tool.annotations.open_world);
@@ -136,11 +150,23 @@ std::string call_result(const Rpc& rpc, const tools::ToolResult& result, const s
   out.key("content").array();
   write_text_block(out, result.text);
   const size_t share = result_cap / std::max<size_t>(1, notices.size());
-  for (const Notice& notice : notices)
-    write_text_block(out, "[Notice]\n" + bounded(notice.text, share, "background_output reads the whole."));
+  for (const Notice& notice : notices) write_text_block(out, "[Notice]\n" + notice_text(notice, share));
   out.end();
   // An error's data is not what the output schema says, and its text says all of it.
-  if (!result.is_error) out.key("structuredContent").raw(result.data);
+  if (!result.is_error) {
+    // Clients that know the schema (Claude Code, Codex) show their model this and nothing else: so the notices are in
+    // it too, or they would be taken and never told.
+    std::string data = result.data;
+    if (!notices.empty()) {
+      std::string told = data == "{}" ? R"("notices":)" : R"(,"notices":)";
+      JsonOut list(told);
+      list.array();
+      for (const Notice& notice : notices) list.value(notice_text(notice, share));
+      list.end();
+      data.insert(data.size() - 1, told);
+    }
+    out.key("structuredContent").raw(data);
+  }
   out.field("isError", result.is_error).end();
   return text;
 }

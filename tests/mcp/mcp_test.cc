@@ -64,6 +64,7 @@ TEST(Mcp, ListsTheToolsWithTheirSchemas) {
   for (const json::value& tool : tools) {
     EXPECT_EQ(tool.at("inputSchema").at("type").as_string(), "object");
     EXPECT_EQ(tool.at("outputSchema").at("type").as_string(), "object");
+    EXPECT_TRUE(tool.at("outputSchema").at("properties").as_object().contains("notices"));
     EXPECT_TRUE(tool.at("annotations").at("readOnlyHint").is_bool());
   }
 }
@@ -81,7 +82,13 @@ TEST(Mcp, CallsToolsForItsSessionAndTellsWhatEndedWithTheNextAnswer) {
   EXPECT_NE(Client::text(list).find(id), std::string::npos);
   ASSERT_EQ(list.at("content").as_array().size(), 2U) << "R5.5: the notice comes with the next answer";
   EXPECT_NE(json::serialize(list.at("content").as_array().at(1)).find("Background Task Completed"), std::string::npos);
-  EXPECT_EQ(client.call("background_list", "{}").at("content").as_array().size(), 1U) << "and only once";
+  // Some clients show their model what is structured and nothing else.
+  const json::array& notices = list.at("structuredContent").at("notices").as_array();
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_NE(notices.at(0).as_string().find("Background Task Completed"), json::string::npos);
+  const json::object again = client.call("background_list", "{}");
+  EXPECT_EQ(again.at("content").as_array().size(), 1U) << "and only once";
+  EXPECT_FALSE(again.at("structuredContent").as_object().contains("notices"));
   Client other(site);
   other.open();
   EXPECT_EQ(Client::text(other.call("background_list", "{}")), "No background tasks found");

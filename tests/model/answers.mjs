@@ -180,7 +180,8 @@ function responses(body, step) {
     }
     if (block.kind === 'tool') {
       const call_id = block.id ?? id('call_');
-      return { type: 'function_call', id: id('fc_'), call_id, name: block.name, arguments: block.json, status: 'completed' };
+      const space = block.namespace ? { namespace: block.namespace } : {};
+      return { type: 'function_call', id: id('fc_'), call_id, name: block.name, ...space, arguments: block.json, status: 'completed' };
     }
     const text = whole(block.text);
     return {

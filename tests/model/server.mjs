@@ -23,7 +23,7 @@
 // A step:
 //   text, reasoning          a string, or a list of strings: the pieces as they are streamed
 //   signature, redacted      of the reasoning: its signature (or encrypted content); a block that is only that
-//   tool, tools              { name, input, id?, raw? }; raw: what is written instead of JSON
+//   tool, tools              { name, input, id?, raw?, namespace? }; raw: what is written instead of JSON; namespace: Responses
 //   blocks                   [{ kind: 'text' | 'reasoning' | 'tool', ... }] where the order matters
 //   stop                     'end' | 'tool_calls' | 'length' | 'refusal' | the provider's own word
 //   usage, cost, model       { input, output, cache_read, cache_write, reasoning }; dollars; the name that answers
