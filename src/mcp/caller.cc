@@ -36,7 +36,8 @@ SessionId client_session(const net::Request& request, const Incoming& message) {
   const json::value* info = message.meta("io.modelcontextprotocol/clientInfo");
   std::string name = info && info->is_object() ? text_of(info->as_object().if_contains("name")) : std::string();
   if (name.empty() || name.size() > 100) name = "client";
-  std::string id = "mcp-";
+  // Two callers with the same program are two: neither is told what the other is owed.
+  std::string id = request.who.is_owner() ? "mcp-" : "mcp-" + request.who.id + "-";
   for (const char c : name) id += api::is_plain_id(std::string(1, c)) ? c : '-';
   return SessionId(id);
 }

@@ -125,8 +125,9 @@ void HttpEndpoint::post_modern(const net::ExchangePtr& exchange, Incoming messag
   peer.session = caller_of(request, message, client_session(request, message));
   // Only `errand mcp` speaks for one client over many requests, and cancels one by another.
   const std::string_view connection = request.header("errand-connection");
-  peer.connection = connection.empty() ? "r" + std::to_string(++last_request_) : "c" + std::string(connection);
   read_scopes(request, peer);
+  peer.connection =
+      connection.empty() ? "r" + std::to_string(++last_request_) : "c" + peer.who + "/" + std::string(connection);
   read_capabilities(message, peer);
   if (message.kind == Incoming::Kind::notification) {
     parts_.protocol.notification(message, peer);

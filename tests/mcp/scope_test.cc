@@ -61,6 +61,16 @@ TEST(McpScopes, ASessionIsItsCallersOwn) {
   EXPECT_EQ(one.post(ping).status, 200) << "nobody else has ended it";
 }
 
+TEST(McpScopes, TheSameProgramWithAnotherTokenIsAnotherCaller) {
+  net::Site site;
+  ModernClient owner(site), other(site);
+  other.who = holder("tok_t", {net::Scope::tasks});
+  owner.tool("background_task", R"({"agent":"demo","prompt":"text"})");
+  site.world.advance(60'000);
+  EXPECT_NE(Client::text(other.tool("background_list", "{}")).find("No background tasks found"), std::string::npos);
+  EXPECT_TRUE(owner.tool("background_list", "{}").at("structuredContent").as_object().contains("notices"));
+}
+
 TEST(McpScopes, OnlyApproveIsAskedForPermissionsAndGivesThem) {
   net::Site site;
   ModernClient client(site);
