@@ -42,7 +42,7 @@ describe('the Chat page', async () => {
     await page.getByRole('button', { name: 'blue' }).click();
     await page.getByText('You chose blue').waitFor();
     await status(page, 'completed');
-    await page.getByText('Answered.').waitFor();
+    await page.locator('[data-ask][data-open=false]').getByText('blue', { exact: true }).waitFor();
     // A screen reader is told at the boundaries, and the transcript itself is silent.
     await page.getByRole('status').filter({ hasText: 'is done.' }).waitFor({ state: 'attached' });
     assert.equal(await transcript(page).getAttribute('aria-live'), 'off');
@@ -52,7 +52,7 @@ describe('the Chat page', async () => {
     await page.locator('[data-ask]').waitFor();
     await page.reload();
     await page.getByText('You chose blue').waitFor();
-    await page.getByText('Answered.').waitFor();
+    await page.locator('[data-ask][data-open=false]').getByText('blue', { exact: true }).waitFor();
     await page.getByRole('tab', { name: 'Timeline' }).click();
     await until(async () => /Turn 1[\s\S]*list[\s\S]*read[\s\S]*run[\s\S]*Question/.test(await page.getByTestId('timeline').innerText()), { what: 'the timeline has all of it' });
     await check_accessible(page, 'the timeline');

@@ -82,12 +82,11 @@ function rereadSoon(wait: number): void {
     throttle = undefined;
     // Further down no row may move: then only the counts are read again.
     const all = listMayMove.get();
-    void queryClient.invalidateQueries({
-      queryKey: ['tasks'],
-      predicate: ({ queryKey }) => all || queryKey[2] === 'head',
-    });
+    // Batches behind the rows: one whose rows are all gone is asked for no more.
+    void queryClient
+      .invalidateQueries({ queryKey: ['tasks'], predicate: ({ queryKey }) => all || queryKey[2] === 'head' })
+      .then(() => queryClient.invalidateQueries({ queryKey: ['batch'] }));
     void queryClient.invalidateQueries({ queryKey: ['active'] });
-    void queryClient.invalidateQueries({ queryKey: ['batch'] });
     void queryClient.invalidateQueries({ queryKey: ['children'] });
     if (reread) {
       reread = false;

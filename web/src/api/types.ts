@@ -45,7 +45,7 @@ export interface EventData {
   };
   output: { stream: 'stdout' | 'stderr'; run: number; offset: number; length: number; text: string };
   'ask.created': { request_id: string; kind: string; text: string; options?: string[] };
-  'ask.answered': { request_id: string; decision: string; by: string };
+  'ask.answered': { request_id: string; decision: string; by: string; answer?: string; message?: string };
   'notice.created': { notice_id: string };
   'notice.taken': { notice_id: string };
   end: { status: Status };

@@ -3,7 +3,7 @@ import { useState } from 'react';
 
 import { api, call } from '../api/client';
 import type { WaitingFor } from '../api/types';
-import { useTranslation } from '../i18n/i18n';
+import { useTranslation, type Translate } from '../i18n/i18n';
 import { showError } from '../tasks/actions';
 import { askText } from '../tasks/summary';
 import type { Ask } from './transcript';
@@ -51,8 +51,8 @@ export function AskCard({ taskId, folder, ask, open }: Props) {
       >
         <Icon size={15} className="shrink-0" aria-hidden />
         <span className="min-w-0 truncate">{first}</span>
-        <span className="shrink-0 font-medium">
-          {ask.answer ? decisionText(ask.answer.decision, t) : t('chat.ask.gone')}
+        <span className="max-w-[60%] shrink-0 truncate font-medium text-text">
+          {ask.answer ? decisionText(ask.answer, t) : t('chat.ask.gone')}
         </span>
       </p>
     );
@@ -149,10 +149,13 @@ export function AskCard({ taskId, folder, ask, open }: Props) {
   );
 }
 
-const decisionText = (decision: string, t: (key: string) => string): string =>
-  t(
-    `chat.ask.decision.${decision === 'allow' || decision === 'allow_always' || decision === 'deny' ? decision : 'answer'}`,
-  );
+// What was decided, and in which words.
+function decisionText({ decision, by, words }: NonNullable<Ask['answer']>, t: Translate): string {
+  if (by === 'timeout') return t('chat.ask.decision.timeout');
+  if (decision === 'answer') return words || t('chat.ask.decision.answer');
+  const said = t(`chat.ask.decision.${decision}`, { defaultValue: t('chat.ask.decision.answer') });
+  return words ? `${said} ${words}` : said;
+}
 
 // What a task asks now, where its events were not read.
 export const askOf = (waiting: WaitingFor): Ask | null =>

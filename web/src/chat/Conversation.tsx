@@ -166,7 +166,7 @@ const RowView = memo(function RowView({ row, taskId, folder, busy, waiting }: Ro
       return <p className="my-2 text-sm text-muted italic">{t('chat.interrupted')}</p>;
     case 'turn':
       return (
-        <div className="my-5 flex items-center gap-3 text-xs text-muted" role="separator">
+        <div className="mt-5 flex items-center gap-3 text-xs text-muted" role="separator">
           <span className="h-px flex-1 bg-line" />
           {t('chat.turn', { n: row.turn })}
           <span className="h-px flex-1 bg-line" />

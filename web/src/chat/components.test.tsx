@@ -101,12 +101,20 @@ describe('AskCard', () => {
       <AskCard
         folder={null}
         taskId="t"
-        ask={{ ...ask, kind: 'permission', answer: { decision: 'deny', by: 'user' } }}
+        ask={{ ...ask, kind: 'permission', answer: { decision: 'deny', by: 'user', words: '' } }}
         open={false}
       />,
     );
     expect(screen.queryByRole('button')).toBeNull();
     screen.getByText('Denied.');
+    const answered = (answer: Ask['answer']) =>
+      rerender(<AskCard folder={null} taskId="t" ask={{ ...ask, answer }} open={false} />);
+    answered({ decision: 'answer', by: 'user', words: 'blue' });
+    screen.getByText('blue');
+    answered({ decision: 'deny', by: 'user', words: 'Not on a Friday.' });
+    screen.getByText('Denied. Not on a Friday.');
+    answered({ decision: 'deny', by: 'timeout', words: '' });
+    screen.getByText('Denied: nobody answered in time.');
     rerender(<AskCard folder={null} taskId="t" ask={ask} open={false} />);
     screen.getByText('No answer is needed any more.');
   });

@@ -1,6 +1,7 @@
 // The spans of a task's life, from its events: waiting in line, turns, tool calls, questions. Pure.
 import type { TaskEvent } from '../api/types';
 import { toolView } from './tools';
+import { byItself } from './transcript';
 
 export interface Span {
   kind: 'queue' | 'turn' | 'tool' | 'ask' | 'wait' | 'stopping';
@@ -101,8 +102,7 @@ export function spansOf(events: TaskEvent[]): Span[] {
       const span = open.get(`ask ${event.data.request_id}`);
       if (!span) continue;
       open.delete(`ask ${event.data.request_id}`);
-      // What a rule decided, nobody was asked.
-      if (event.data.by === 'rule') spans.splice(spans.indexOf(span), 1);
+      if (byItself(event.data.by)) spans.splice(spans.indexOf(span), 1);
       else span.to = at;
     }
   }

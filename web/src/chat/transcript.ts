@@ -13,7 +13,7 @@ export interface Ask extends Place {
   kind: string;
   text: string;
   options: string[];
-  answer: { decision: string; by: string } | null;
+  answer: { decision: string; by: string; words: string } | null;
 }
 export interface Warning extends Place {
   seq: number;
@@ -28,6 +28,9 @@ export interface Transcript {
   asks: Ask[];
   warnings: Warning[];
 }
+
+// What a rule or the agent's default decided, nobody was asked.
+export const byItself = (by: string): boolean => by === 'rule' || by === 'policy';
 
 export const empty: Transcript = { seq: 0, messages: [], more: false, asks: [], warnings: [] };
 
@@ -120,7 +123,14 @@ export function apply(state: Transcript, event: TaskEvent): Transcript {
     case 'ask.answered':
       next.asks = state.asks.map((ask) =>
         ask.id === event.data.request_id && !ask.answer
-          ? { ...ask, answer: { decision: event.data.decision, by: event.data.by } }
+          ? {
+              ...ask,
+              answer: {
+                decision: event.data.decision,
+                by: event.data.by,
+                words: event.data.answer ?? event.data.message ?? '',
+              },
+            }
           : ask,
       );
       break;
@@ -166,8 +176,7 @@ export type Splitter = (key: string, text: string) => string[];
 
 export function rowsOf(state: Transcript, split: Splitter, working: boolean): Row[] {
   const rows: Row[] = [];
-  // What a rule decided, nobody was asked.
-  const asked = state.asks.filter((ask) => ask.answer?.by !== 'rule');
+  const asked = state.asks.filter((ask) => !ask.answer || !byItself(ask.answer.by));
   const asks = Map.groupBy(asked, (ask) => ask.message);
   const warnings = Map.groupBy(state.warnings, (warning) => warning.message);
   const lastAssistant = state.messages.findLast((message) => message.role === 'assistant');

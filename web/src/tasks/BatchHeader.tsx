@@ -16,7 +16,6 @@ const tones: [keyof Counts, string][] = [
   ['cancelled', 'bg-grey'],
   ['running', 'bg-blue'],
   ['resumed', 'bg-blue'],
-  ['pending', 'bg-amber'],
 ];
 
 export default function BatchHeader({ id, onQuestion }: { id: string; onQuestion: (question: Confirmation) => void }) {
