@@ -122,16 +122,18 @@ export function startQueries(): void {
 }
 
 // What is at work, of everything or under a filter, for what needs a person: how many ask, and what.
-export const useActive = (filter: TaskQuery = {}) =>
+export const useActive = (filter: TaskQuery = {}, enabled = true) =>
   useQuery({
+    enabled,
     queryKey: ['active', filter],
     queryFn: ({ signal }) =>
       call(api.GET('/api/tasks', { params: { query: { ...filter, status: 'running,resumed', limit: 500 } }, signal })),
     placeholderData: (old) => old,
   });
 
-export const useAgents = () =>
+export const useAgents = (enabled = true) =>
   useQuery({
+    enabled,
     queryKey: ['agents'],
     queryFn: ({ signal }) => call(api.GET('/api/agents', { signal })),
     staleTime: 60_000,

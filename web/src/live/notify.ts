@@ -86,7 +86,7 @@ const withDot = (colour: string) =>
 const hrefs = { none: '/favicon.svg', running: withDot('#f59e0b'), news: withDot('#ef4444') };
 function showDot(state: keyof typeof hrefs): void {
   const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]');
-  if (!icon || icon.dataset.shows === state) return;
+  if (!icon || (icon.dataset.shows ?? 'none') === state) return;
   icon.dataset.shows = state;
   icon.href = hrefs[state];
 }

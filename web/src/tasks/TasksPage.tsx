@@ -6,7 +6,7 @@ import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } fro
 import { ApiError } from '../api/client';
 import { needsInput, type Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
-import { useLatest, usePhone } from '../lib/hooks';
+import { useDebounced, useLatest, usePhone } from '../lib/hooks';
 import { useKeys } from '../lib/keys';
 import { useStore } from '../lib/store';
 import { arrivals, listMayMove, queryClient, useActive } from '../queries';
@@ -50,9 +50,11 @@ export function TasksPage() {
   const query = useMemo(() => taskQuery(search), [search]);
   const list = useTaskList(query, range[0], range[1]);
   // What asks for a person is found among the tasks at work: the server has no such state.
-  const active = useActive();
+  // The rows first: what they do not need waits for them.
+  const seen = useDebounced(!list.head.isPending, 60, false);
+  const active = useActive({}, seen || search.status === 'needs-input');
   const { status: _, sort: __, ...filter } = query;
-  const matching = useActive(filter);
+  const matching = useActive(filter, seen || search.status === 'needs-input');
   const asking = useMemo(() => (matching.data?.tasks ?? []).filter(needsInput), [matching.data]);
   const onlyAsking = search.status === 'needs-input';
   const tree = useTree(list, active.data?.tasks ?? none);
@@ -163,7 +165,7 @@ export function TasksPage() {
 
   const filtered = Object.keys(search).some((key) => key !== 'sort');
   const failed = !onlyAsking && list.head.isError && !list.head.data ? list.head.error : null;
-  const loading = !onlyAsking && list.head.isPending;
+  const loading = onlyAsking ? matching.isPending : list.head.isPending;
 
   return (
     <>
@@ -183,6 +185,7 @@ export function TasksPage() {
         counts={list.head.data?.counts}
         asking={asking.length}
         searchBox={searchBox}
+        ready={seen}
       />
       <Suspense>{search.batch && <BatchHeader id={search.batch} onQuestion={setQuestion} />}</Suspense>
       <div className="relative flex min-h-0 flex-1 flex-col border-t border-line">

@@ -29,11 +29,12 @@ interface Props {
   counts: Counts | undefined;
   asking: number;
   searchBox: RefObject<HTMLInputElement | null>;
+  ready: boolean; // The rows are there: what they do not need may be read.
 }
 
-export function Toolbar({ search, setSearch, counts, asking, searchBox }: Props) {
+export function Toolbar({ search, setSearch, counts, asking, searchBox, ready }: Props) {
   const { t, language } = useTranslation();
-  const agents = useAgents().data?.agents ?? [];
+  const agents = useAgents(ready || search.agent !== undefined).data?.agents ?? [];
   const [text, setText] = useState(search.q ?? '');
   useEffect(() => setText(search.q ?? ''), [search.q]);
   useEffect(() => {

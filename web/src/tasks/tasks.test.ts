@@ -27,9 +27,9 @@ const task = (id: string, more: Partial<Task> = {}): Task =>
 describe('pagesFor', () => {
   it('names only the pages on the screen, wherever that is', () => {
     expect(pagesFor(0, 30, 100_000)).toEqual([0]);
-    expect(pagesFor(90, 120, 100_000)).toEqual([0, 1]);
-    expect(pagesFor(74_990, 75_020, 100_000)).toEqual([749, 750]);
-    expect(pagesFor(99_980, 100_020, 100_000)).toEqual([999]);
+    expect(pagesFor(40, 70, 100_000)).toEqual([0, 1]);
+    expect(pagesFor(74_990, 75_020, 100_000)).toEqual([1499, 1500]);
+    expect(pagesFor(99_980, 100_020, 100_000)).toEqual([1999]);
     expect(pagesFor(0, 10, 0)).toEqual([0]);
   });
 });
