@@ -12,12 +12,14 @@ const t = { after: (step) => undo.unshift(step), passed: true };
 try {
   const { server, model, launch, write } = await start_builtin(t, { args: ['--max-concurrent', '8'] });
   write('retry.ts', 'export const waits = [1000, 1000, 1000];\nexport const most = 3;\n');
+  const used = { usage: { input: 21_400, output: 1_350 }, model: 'claude-sonnet-4-5' };
   const plan = (...states) => ({ items: ['Find where uploads are retried', 'Wait longer after each failure', 'Run the tests'].map((content, i) => ({ content, status: states[i] })) });
   model.rule('uploads', [
-    { reasoning: 'The waits are all equal; they should grow.', signature: 'c2ln', text: 'I look for the retries first.', ...call('grep', { pattern: 'waits', glob: '*.ts' }) },
-    call('todo', plan('completed', 'in_progress', 'pending')),
-    call('edit', { path: 'retry.ts', old_string: 'export const waits = [1000, 1000, 1000];', new_string: 'export const waits = [1000, 4000, 15000]; // ms, with jitter' }),
-    call('bash', { command: 'npm test -- retry', description: 'Run the tests of the retries' }, { text: 'Each wait is longer than the one before now. Next the **tests**:' }),
+    { reasoning: 'The waits are all equal; they should grow.', signature: 'c2ln', text: 'I look for the retries first.', ...call('grep', { pattern: 'waits', glob: '*.ts' }), ...used },
+    call('todo', plan('completed', 'in_progress', 'pending'), used),
+    call('read', { path: 'retry.ts' }, used),
+    call('edit', { path: 'retry.ts', old_string: 'export const waits = [1000, 1000, 1000];', new_string: 'export const waits = [1000, 4000, 15000]; // ms, with jitter' }, used),
+    call('bash', { command: 'npm test -- retry', description: 'Run the tests of the retries' }, { text: 'Each wait is longer than the one before now. Next the **tests**:', ...used }),
     { text: 'Done.' },
   ]);
   const browser = await Browser.open(t);
@@ -34,12 +36,12 @@ try {
   const refactor = await server.ask('tools long 600', { title: 'Refactor the React list' });
   await server.run('sleep 600', { title: 'Collect the call sites', parent_session_id: refactor.session_id });
   const question = await server.ask('think tools usage ask', { title: 'Pick a colour for the new chart' });
-  const uploads = await launch('Make the uploads wait longer after each failure', { title: 'Retry uploads with growing waits', permission: [{ tool: 'edit', decision: 'allow' }, { tool: '*', decision: 'ask' }] });
+  const uploads = await launch('Make the uploads wait longer after each failure', { title: 'Retry uploads with growing waits', budget: { tokens: 250_000 }, permission: [{ tool: 'edit', decision: 'allow' }, { tool: '*', decision: 'ask' }] });
   for (let i = 0; i < 3; i++) await server.ask('long 600', { title: ['Investigate the flaky docs build', 'Upgrade the CI pipeline', 'Translate the manual'][i] });
   await server.when(question.id, (task) => task.waiting_for);
   await server.when(uploads.id, (task) => task.waiting_for);
   await server.when(refactor.id, (task) => task.progress.tool_calls === 3);
-  const person = await browser.person(t, server, { viewport: { width: 1080, height: 640 } });
+  const person = await browser.person(t, server, { viewport: { width: 1280, height: 760 } });
   const page = await person.login('/tasks');
   await shows(page, question, 'needsInput');
   await page.getByRole('button', { name: 'Show its subtasks: Refactor the React list' }).click();
@@ -47,11 +49,12 @@ try {
   await page.locator('[data-batch]').first().getByText('/').waitFor();
   const take = (name, from = page) => from.screenshot({ path: path.join(folder, `${name}.png`) });
   await take('tasks');
-  await page.setViewportSize({ width: 1080, height: 900 });
   await page.goto(`${server.url}/chat?taskId=${uploads.id}`);
   await page.getByRole('button', { name: 'Allow once' }).waitFor();
   await take('chat');
-  await page.setViewportSize({ width: 1080, height: 640 });
+  await page.getByRole('tab', { name: 'Timeline' }).click();
+  await page.getByTestId('timeline').waitFor();
+  await take('timeline');
   const command = (await server.get('/api/tasks?kind=command&status=running&q=make')).tasks[0];
   await page.goto(`${server.url}/chat?taskId=${command.id}`);
   await until(async () => (await page.getByTestId('log').innerText()).split('\n').length > 30);

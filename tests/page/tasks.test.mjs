@@ -238,7 +238,9 @@ describe('the Tasks page', async () => {
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
     await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('j');
+    await page.locator(`[data-task="${task.id}"][aria-current]`).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'the only one' }).waitFor();
     await page.keyboard.press('g');

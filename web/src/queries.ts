@@ -46,6 +46,45 @@ export function changesOf(events: TaskEvent[], into = new Map<string, Change>())
   return into;
 }
 
+// What events said last of each task that was heard of lately, with the number of the event. A reply that was made before an
+// event may come behind it: what it says of the task is older, and must not stand.
+interface Heard {
+  brief?: { seq: number; value: TaskBrief };
+  progress?: { seq: number; value: Progress };
+}
+const heardMost = 2000;
+const heard = new Map<string, Heard>();
+
+export function hear(events: TaskEvent[]): void {
+  for (const event of events) {
+    const known = heard.get(event.task_id) ?? {};
+    if (event.type === 'task.created' || event.type === 'task.status') {
+      known.brief = { seq: event.seq, value: event.data.task };
+      known.progress = { seq: event.seq, value: event.data.task.progress };
+    } else if (event.type === 'task.progress') {
+      known.progress = { seq: event.seq, value: event.data.progress };
+    } else {
+      if (event.type === 'task.deleted') heard.delete(event.task_id);
+      continue;
+    }
+    heard.delete(event.task_id); // The newest last: the first to go is the one that was silent longest.
+    heard.set(event.task_id, known);
+    if (heard.size > heardMost) heard.delete(heard.keys().next().value ?? '');
+  }
+}
+// A task as it was read, or as it is known to be since.
+export function upToDate(task: Task): Task {
+  const known = heard.get(task.id);
+  if (!known) return task;
+  const brief = known.brief && known.brief.seq > task.seq ? known.brief.value : undefined;
+  const progress = known.progress && known.progress.seq > task.seq ? known.progress.value : undefined;
+  return patchTask(task, { ...(brief ? { brief } : {}), ...(progress ? { progress } : {}) });
+}
+export const readTasks = async (reply: Promise<TaskList>): Promise<TaskList> => {
+  const list = await reply;
+  return { ...list, tasks: list.tasks.map(upToDate) };
+};
+
 export function patchTask(task: Task, change: Change): Task {
   const patched = change.brief ? { ...task, ...change.brief } : task;
   return change.progress ? { ...patched, progress: change.progress } : patched;
@@ -108,6 +147,7 @@ function apply(): void {
 }
 
 function receive(events: TaskEvent[]): void {
+  hear(events);
   changesOf(events, waiting);
   frame ??= setTimeout(apply, 40);
   const created = events.filter((event) => event.type === 'task.created').length;
@@ -127,7 +167,11 @@ export const useActive = (filter: TaskQuery = {}, enabled = true) =>
     enabled,
     queryKey: ['active', filter],
     queryFn: ({ signal }) =>
-      call(api.GET('/api/tasks', { params: { query: { ...filter, status: 'running,resumed', limit: 500 } }, signal })),
+      readTasks(
+        call(
+          api.GET('/api/tasks', { params: { query: { ...filter, status: 'running,resumed', limit: 500 } }, signal }),
+        ),
+      ),
     placeholderData: (old) => old,
   });
 
@@ -143,5 +187,6 @@ export const useTask = (id: string | undefined) =>
   useQuery({
     queryKey: ['task', id],
     enabled: id !== undefined,
-    queryFn: ({ signal }) => call(api.GET('/api/tasks/{id}', { params: { path: { id: id ?? '' } }, signal })),
+    queryFn: async ({ signal }) =>
+      upToDate(await call(api.GET('/api/tasks/{id}', { params: { path: { id: id ?? '' } }, signal }))),
   });

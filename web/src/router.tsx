@@ -1,9 +1,12 @@
 // The page's addresses. Filters and what is open live in the address, so that they can be kept, shared and gone back to.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 
-import { Broken, NotFound, Shell } from './ui/Shell';
+import { Shell } from './ui/Shell';
 import { chatSearch, taskSearch } from './search';
 import { TasksPage } from './tasks/TasksPage';
+
+const NotFound = lazyRouteComponent(() => import('./ui/Nowhere'), 'NotFound');
+const Broken = lazyRouteComponent(() => import('./ui/Nowhere'), 'Broken');
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 

@@ -8,7 +8,7 @@ import { useTranslation } from '../i18n/i18n';
 import '../i18n/more';
 import { shortModel } from '../lib/format';
 import { usePhone } from '../lib/hooks';
-import { queryClient, useTask } from '../queries';
+import { queryClient, upToDate, useTask } from '../queries';
 import { chatTabs, type ChatTab } from '../search';
 import { act, can, showError } from '../tasks/actions';
 import Confirm from '../ui/Confirm';
@@ -261,12 +261,12 @@ function Chat({ task }: { task: Task }) {
     try {
       if (ended) {
         const again = await call(api.POST('/api/tasks/{id}/retry', { params: { path }, body: { message: text } }));
-        queryClient.setQueryData(['task', task.id], again);
+        queryClient.setQueryData(['task', task.id], upToDate(again));
       } else {
         if (working) remember(task.id, text, mode);
         const body = { message: text, ...(working ? { when: mode } : {}) };
         const taken = await call(api.POST('/api/tasks/{id}/message', { params: { path }, body }));
-        queryClient.setQueryData(['task', task.id], taken.task);
+        queryClient.setQueryData(['task', task.id], upToDate(taken.task));
       }
       return true;
     } catch (failure) {

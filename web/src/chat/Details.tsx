@@ -4,6 +4,7 @@ import { ChevronRight } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 
 import { api, call } from '../api/client';
+import { readTasks } from '../queries';
 import type { Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { bytes, cost, dateTime, number } from '../lib/format';
@@ -26,11 +27,13 @@ const useChildren = (session: string | null) =>
     queryKey: ['children', session],
     enabled: session !== null,
     queryFn: ({ signal }) =>
-      call(
-        api.GET('/api/tasks', {
-          params: { query: { parent_session_id: session ?? '', sort: 'oldest', limit: 100 } },
-          signal,
-        }),
+      readTasks(
+        call(
+          api.GET('/api/tasks', {
+            params: { query: { parent_session_id: session ?? '', sort: 'oldest', limit: 100 } },
+            signal,
+          }),
+        ),
       ),
   }).data?.tasks;
 

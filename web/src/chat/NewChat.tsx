@@ -7,7 +7,7 @@ import { api, call } from '../api/client';
 import type { Agent, Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { randomKey } from '../lib/clipboard';
-import { queryClient, useAgents, useTask } from '../queries';
+import { queryClient, upToDate, useAgents, useTask } from '../queries';
 import { showError } from '../tasks/actions';
 import { agentIcon } from '../ui/agentIcon';
 import { Composer } from './Composer';
@@ -67,7 +67,7 @@ export function NewChat({ agentId, forkOf, at }: Props) {
       let first: Task | undefined;
       for (const [i, each] of texts.entries()) {
         const task = await launchOne(each, batch, i);
-        queryClient.setQueryData(['task', task.id], task);
+        queryClient.setQueryData(['task', task.id], upToDate(task));
         first ??= task;
         if (batch) batch = task.batch_id ?? batch;
       }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
 import { api, call } from '../api/client';
+import { readTasks } from '../queries';
 import { useTranslation } from '../i18n/i18n';
 import { StatusBadge } from '../ui/StatusBadge';
 
@@ -11,11 +12,13 @@ export function Subtasks({ session }: { session: string }) {
   const children = useQuery({
     queryKey: ['children', session],
     queryFn: ({ signal }) =>
-      call(
-        api.GET('/api/tasks', {
-          params: { query: { parent_session_id: session, sort: 'oldest', limit: 100 } },
-          signal,
-        }),
+      readTasks(
+        call(
+          api.GET('/api/tasks', {
+            params: { query: { parent_session_id: session, sort: 'oldest', limit: 100 } },
+            signal,
+          }),
+        ),
       ),
   }).data?.tasks;
   if (!children || children.length === 0) return null;

@@ -45,7 +45,7 @@ function tell(task: TaskBrief, what: string): void {
 
 // All tabs hear the same news. Who has one of them in view needs no other, and of those out of view one is enough.
 type Word = { about: string; from: number; seen: boolean };
-const answerMs = 200;
+const answerMs = 600; // Tabs out of view are slow to answer.
 const own = Math.random();
 const channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('errand.notify');
 const others = new Map<string, Word[]>();

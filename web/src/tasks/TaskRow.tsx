@@ -315,6 +315,7 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
       role="row"
       aria-rowindex={index + 2}
       aria-selected={selected}
+      aria-current={focused || undefined}
       data-task={task.id}
       data-depth={depth}
       onClick={open}

@@ -1,9 +1,8 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { ArrowUp, ListTodo, Plus, SearchX, ServerOff } from 'lucide-react';
+import { ArrowUp, Plus } from 'lucide-react';
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import { ApiError } from '../api/client';
 import { needsInput, type Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { useDebounced, useLatest, usePhone } from '../lib/hooks';
@@ -12,8 +11,6 @@ import { useStore } from '../lib/store';
 import { arrivals, listMayMove, queryClient, useActive } from '../queries';
 import { taskQuery, type TaskSearch } from '../search';
 import type { Confirmation } from '../ui/Dialog';
-import { CopyLine } from '../ui/CopyLine';
-import { Empty } from '../ui/Empty';
 import { act, type Action } from './actions';
 import { isEmpty, nothing, toggle } from './selection';
 import { SkeletonRow, TaskRow } from './TaskRow';
@@ -26,6 +23,7 @@ import { useTree, type TreeRow } from './useTree';
 const BatchHeader = lazy(() => import('./BatchHeader'));
 const BulkBar = lazy(() => import('./BulkBar'));
 const Confirm = lazy(() => import('../ui/Confirm'));
+const NoTasks = lazy(() => import('./NoTasks'));
 
 const none: Task[] = [];
 const headings = ['name', 'agent', 'status', 'model', 'started', 'duration', 'actions'] as const;
@@ -276,18 +274,16 @@ export function TasksPage() {
                 <SkeletonRow phone={phone} />
               </div>
             ))}
-          {!loading &&
-            !failed &&
-            total === 0 &&
-            (filtered ? <NoneMatch onClear={() => void navigate({ to: '/tasks', search: {} })} /> : <NoneYet />)}
-          {failed && (
-            <Empty icon={ServerOff} title={t('errors.list')}>
-              <p>{failed instanceof ApiError && failed.status > 0 ? failed.message : t('errors.unreachable')}</p>
-              <button type="button" className="btn mt-4" onClick={() => void list.head.refetch()}>
-                {t('common.tryAgain')}
-              </button>
-            </Empty>
-          )}
+          <Suspense>
+            {!loading && (failed || total === 0) && (
+              <NoTasks
+                error={failed}
+                filtered={filtered}
+                onClear={() => void navigate({ to: '/tasks', search: {} })}
+                onRetry={() => void list.head.refetch()}
+              />
+            )}
+          </Suspense>
         </div>
         <Suspense>
           {!isEmpty(selection) && (
@@ -319,32 +315,5 @@ export function TasksPage() {
       </div>
       <Suspense>{question && <Confirm {...question} onClose={() => setQuestion(null)} />}</Suspense>
     </>
-  );
-}
-
-function NoneYet() {
-  const { t } = useTranslation();
-  return (
-    <Empty icon={ListTodo} title={t('tasks.empty')}>
-      <Link to="/chat" search={{}} className="btn btn-primary mt-2 mb-6 h-9">
-        <Plus size={16} aria-hidden />
-        {t('tasks.newTask')}
-      </Link>
-      <p className="mb-2 text-sm">{t('tasks.emptyHint')}</p>
-      <div className="mx-auto w-72 max-w-full">
-        <CopyLine text="errand ask help" />
-      </div>
-    </Empty>
-  );
-}
-
-function NoneMatch({ onClear }: { onClear: () => void }) {
-  const { t } = useTranslation();
-  return (
-    <Empty icon={SearchX} title={t('tasks.noneMatch')}>
-      <button type="button" className="btn mt-3" onClick={onClear}>
-        {t('tasks.clearFilters')}
-      </button>
-    </Empty>
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Task, TaskEvent, TaskList } from '../api/types';
-import { changesOf, patchList } from '../queries';
+import { changesOf, hear, patchList, upToDate } from '../queries';
 import { chatSearch, taskQuery, taskSearch } from '../search';
 import { isEmpty, nothing, toggle } from './selection';
 import { askText, summary } from './summary';
@@ -157,5 +157,22 @@ describe('what a task asks', () => {
     expect(askText('Change /src/apple.ts?', '/src/app')).toBe('Change /src/apple.ts?');
     expect(askText('Change /etc/hosts?', '/')).toBe('Change /etc/hosts?');
     expect(askText('Which colour?', null)).toBe('Which colour?');
+  });
+});
+
+describe('a reply that was made before an event and comes behind it', () => {
+  const read = (seq: number, more: object = {}) =>
+    ({ id: 'late', seq, status: 'running', progress: { tool_calls: 0 }, ...more }) as unknown as Task;
+  const event = (seq: number, type: string, data: object) =>
+    ({ seq, pos: seq, task_id: 'late', type, at: '', data }) as unknown as TaskEvent;
+  it('does not make what is shown older', () => {
+    hear([
+      event(5, 'task.status', { task: { id: 'late', status: 'completed', progress: { tool_calls: 1 } } }),
+      event(7, 'task.progress', { progress: { tool_calls: 2 } }),
+    ]);
+    expect(upToDate(read(4))).toMatchObject({ status: 'completed', progress: { tool_calls: 2 } });
+    // Newer than the state, older than the progress.
+    expect(upToDate(read(6, { status: 'resumed' }))).toMatchObject({ status: 'resumed', progress: { tool_calls: 2 } });
+    expect(upToDate(read(8, { status: 'failed' }))).toMatchObject({ status: 'failed', progress: { tool_calls: 0 } });
   });
 });

@@ -3,6 +3,7 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 
 import { api, call } from '../api/client';
+import { readTasks } from '../queries';
 import type { Task, TaskQuery } from '../api/types';
 
 export const pageSize = 50; // About 1.5 kB each, and more than a screen has.
@@ -19,8 +20,13 @@ export function useTaskList(query: TaskQuery, first: number, last: number) {
   const head = useQuery({
     queryKey: ['tasks', query, 'head'],
     queryFn: ({ signal }) =>
-      call(
-        api.GET('/api/tasks', { params: { query: { ...query, limit: pageSize, total: true, counts: true } }, signal }),
+      readTasks(
+        call(
+          api.GET('/api/tasks', {
+            params: { query: { ...query, limit: pageSize, total: true, counts: true } },
+            signal,
+          }),
+        ),
       ),
     placeholderData: keepPreviousData,
   });
@@ -30,8 +36,13 @@ export function useTaskList(query: TaskQuery, first: number, last: number) {
     queries: wanted.map((page) => ({
       queryKey: ['tasks', query, page],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
-        call(
-          api.GET('/api/tasks', { params: { query: { ...query, limit: pageSize, offset: page * pageSize } }, signal }),
+        readTasks(
+          call(
+            api.GET('/api/tasks', {
+              params: { query: { ...query, limit: pageSize, offset: page * pageSize } },
+              signal,
+            }),
+          ),
         ),
       gcTime: 30_000,
     })),

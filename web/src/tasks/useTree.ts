@@ -3,6 +3,7 @@ import { useQueries } from '@tanstack/react-query';
 import { useMemo, useRef, useState } from 'react';
 
 import { api, call } from '../api/client';
+import { readTasks } from '../queries';
 import type { Task } from '../api/types';
 import { childrenOf, inserted, place, type Insert } from './tree';
 
@@ -24,11 +25,13 @@ export function useTree(list: Source, active: Task[]) {
     queries: sessions.map((session) => ({
       queryKey: ['children', session],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
-        call(
-          api.GET('/api/tasks', {
-            params: { query: { parent_session_id: session, sort: 'oldest', limit: 100 } },
-            signal,
-          }),
+        readTasks(
+          call(
+            api.GET('/api/tasks', {
+              params: { query: { parent_session_id: session, sort: 'oldest', limit: 100 } },
+              signal,
+            }),
+          ),
         ),
     })),
     combine: (all) => all.map((each) => each.data?.tasks),

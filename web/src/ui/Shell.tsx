@@ -1,5 +1,4 @@
-import { Link, Outlet, useNavigate } from '@tanstack/react-router';
-import { Bug, Compass } from 'lucide-react';
+import { Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 
 import { useTranslation } from '../i18n/i18n';
@@ -7,7 +6,6 @@ import { usePhone } from '../lib/hooks';
 import { useKeys } from '../lib/keys';
 import { store, useStore } from '../lib/store';
 import { connection } from '../live/live';
-import { Empty } from './Empty';
 import { ConnectionState, Sidebar } from './Sidebar';
 
 const Palette = lazy(() => import('./Palette'));
@@ -58,28 +56,4 @@ function PhoneConnection() {
       <ConnectionState />
     </div>
   ) : null;
-}
-
-export function NotFound() {
-  const { t } = useTranslation();
-  return (
-    <Empty page icon={Compass} title={t('notFound.title')}>
-      <Link to="/tasks" search={{}} className="btn mt-3">
-        {t('notFound.back')}
-      </Link>
-    </Empty>
-  );
-}
-
-// Something in the page itself is broken: the tasks are not.
-export function Broken({ error }: { error: unknown }) {
-  const { t } = useTranslation();
-  return (
-    <Empty page icon={Bug} title={t('errors.page')}>
-      <p className="font-mono text-xs break-words">{error instanceof Error ? error.message : String(error)}</p>
-      <button type="button" className="btn mt-4" onClick={() => location.reload()}>
-        {t('errors.reload')}
-      </button>
-    </Empty>
-  );
 }
