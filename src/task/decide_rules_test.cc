@@ -124,6 +124,24 @@ TEST(R1_6, CancelKeepsWhatWasProduced) {
   EXPECT_EQ(task.result, "said");
 }
 
+TEST(R1_6, WhatAStoppedRunHadPrintedIsKept) {
+  const input::TurnEnded stopped{.run = 1,
+                                 .outcome = Outcome::stopped,
+                                 .result = "half of it",
+                                 .error = TaskError{"stopped", "Stopped.", R"({"signal":15,"stderr_tail":"oh\n"})"}};
+  const Task cancelled = after(after(running(), input::Cancel{"user"}), stopped);
+  EXPECT_EQ(cancelled.state, TaskState::cancelled);
+  EXPECT_EQ(cancelled.result, "half of it");
+  EXPECT_FALSE(cancelled.error);
+  // R1.5: and why it failed stays what it was, with what is needed to look into it.
+  const Task hung = after(after(running(), input::Deadline{1, Which::idle, "Silent."}), stopped);
+  EXPECT_EQ(hung.result, "half of it");
+  ASSERT_TRUE(hung.error);
+  EXPECT_EQ(hung.error->code, "hung");
+  EXPECT_EQ(hung.error->message, "Silent.");
+  EXPECT_EQ(hung.error->details, stopped.error->details);
+}
+
 TEST(R1_6, CancellingWhatHasEndedSaysSoAndChangesNothing) {
   for (const Task& task : {completed(), failed(), after(made(), input::Cancel{"user"})}) {
     const Error error = refusal(task, input::Cancel{"user"});

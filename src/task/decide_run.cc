@@ -25,6 +25,9 @@ void after_run(Move& move, const input::TurnEnded& input) {
   if (input.signal) t.signal = input.signal;
   if (input.artifacts) t.progress.artifacts = *input.artifacts;
   if (!at_work(t.state)) {
+    // R1.5, R1.6: it was ended (cancelled, hung, over its budget), and what it had until then is kept.
+    if (input.result) t.result = input.result;
+    if (input.error && t.error && t.error->details.empty()) t.error->details = input.error->details;
     t.stopping = false;
     t.phase = TurnPhase::ended;
     move.status();

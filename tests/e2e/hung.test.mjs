@@ -27,9 +27,11 @@ test('T15: a timeout and a hang are met within a second', async (t) => {
 test('A hang is warned of first, and every step says what was seen', async (t) => {
   const server = await Server.start(t);
   const mark = marker();
-  const task = await server.run(`echo begun; sleep ${mark}`, { idle_timeout_s: 2 });
+  const task = await server.run(`echo begun; echo oh >&2; sleep ${mark}`, { idle_timeout_s: 2 });
   const done = await server.at_rest(task.id, { within: 20_000 * patience });
   assert.equal(done.reason, 'hung');
+  assert.equal(done.result, 'begun\noh\n', 'R1.6: what it had printed is kept');
+  assert.deepEqual(done.error.details, { signal: 15, stderr_tail: 'oh\n' }, 'R1.5');
   const [warning] = await warnings(server, task.id);
   assert.equal(warning.code, 'idle');
   for (const text of [warning.text, done.error.message]) assert.match(text, /No event, no output, no CPU use and no I\/O for .*: \d+ process(es)? \(.*asleep\), .* s of CPU and .* of I\/O so far/);

@@ -159,6 +159,7 @@ Outcome make_outcome(const process::RunEnd& end, const Tails& tails, Millis time
   }
   if (end.how == How::stopped) {
     outcome.kind = Outcome::Kind::stopped;
+    outcome.error = TaskError{"stopped", "The command was stopped.", details(end, tails, timeout_ms)};
   } else if (end.how == How::exited && end.exit_code == 0) {
     outcome.kind = Outcome::Kind::completed;
   } else {
