@@ -43,6 +43,12 @@ void answer_question(const CallPtr& call, const Task& task, Request request) {
 void send(const CallPtr& call, const TaskView& view, Request request) {
   const Task& task = view.task;
   if (!request.request_id.empty()) return answer_question(call, task, std::move(request));
+  if (task.launch.kind == TaskKind::command)
+    return call->refuse({Code::unsupported,
+                         "A command takes no messages: its standard input is empty. " +
+                             (at_work(task.state) ? call->name("cancel") + " ends it, " : std::string()) +
+                             call->name("execute") + " starts another.",
+                         "command"});
   // R5.3: through the tools, resuming is explicit.
   if (task.state == TaskState::completed)
     return call->refuse({Code::conflict,

@@ -51,6 +51,48 @@ Request read_request(api::Fields& fields) {
   return request;
 }
 
+// R3.7 for a command: its result is the end of what it printed, and of a long output the beginning is in its log.
+bool printed_more(const Task& task) {
+  return task.launch.kind == TaskKind::command && !at_work(task.state) && task.result &&
+         task.progress.output_bytes > static_cast<int64_t>(task.result->size());
+}
+
+struct Head {
+  std::string text;
+  bool whole = false;  // Nothing came behind it.
+};
+
+// On a reader thread. Empty where the log cannot be read: then there is the end alone.
+Head read_head(const Driver& driver, const Task& task, int64_t bytes) {
+  Head head;
+  const Result<LogRead> log = driver.read_log(task.id, task.run, 0, bytes);
+  if (!log || log->cut > 0) return head;
+  for (const LogPiece& piece : log->pieces) head.text += piece.bytes;
+  head.whole = log->next >= log->size;
+  head.text = to_utf8(head.text);
+  return head;
+}
+
+std::string_view last_characters(std::string_view text, size_t count) {
+  const size_t all = count_characters(text);
+  return all <= count ? text : text.substr(first_characters(text, all - count).size());
+}
+
+std::string ends_of_output(const Task& task, const Head& head, size_t cap, const std::string& how) {
+  const Progress& progress = task.progress;
+  if (head.whole) return bounded(head.text, cap, how);
+  const std::string mark = "\n[... cut here: the whole output has " + std::to_string(progress.output_lines) +
+                           " lines (" + std::to_string(progress.output_bytes) + " bytes). " + how + " ...]\n";
+  const size_t mark_characters = count_characters(mark);
+  const size_t kept = cap > mark_characters ? cap - mark_characters : 0;
+  const std::string_view begin = first_characters(head.text, kept - kept / 2);
+  std::string_view end = last_characters(*task.result, kept / 2);
+  // Of characters of several bytes both may reach into each other.
+  const auto left = static_cast<size_t>(std::max<int64_t>(0, progress.output_bytes - std::ssize(begin)));
+  if (end.size() > left) end.remove_prefix(end.size() - utf8_suffix(end, left));
+  return std::string(begin) + mark + std::string(end);
+}
+
 // One call on its way: which tasks, the wait, what they say, and the notices that are answered by it.
 class Gathering : public std::enable_shared_from_this<Gathering> {
  public:
@@ -173,19 +215,51 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
   }
 
   void answer() {
-    const size_t share = std::max(share_min, result_cap / results_.size());
+    heads_.resize(results_.size());
+    std::vector<std::pair<size_t, Task>> long_ones;
+    for (size_t i = 0; i < results_.size(); ++i)
+      if (printed_more(results_[i]->task)) long_ones.emplace_back(i, results_[i]->task);
+    if (long_ones.empty()) return write();
+    // No character has more than four bytes.
+    const auto bytes = static_cast<int64_t>(share() * 2);
+    const Driver* const driver = call_->parts.engine.driver_of(long_ones.front().second);  // One for all commands.
+    read_then(
+        call_,
+        [driver, bytes, long_ones, heads = heads_]() mutable -> Result<std::vector<Head>> {
+          for (const auto& [i, task] : long_ones)
+            if (driver) heads[i] = read_head(*driver, task, bytes);
+          return std::move(heads);
+        },
+        [self = shared_from_this()](std::vector<Head> heads) {
+          self->heads_ = std::move(heads);
+          self->write();
+        });
+  }
+
+  size_t share() const { return std::max(share_min, result_cap / results_.size()); }
+
+  // What is shown of a result.
+  std::string shown_of(size_t i) const {
+    const Task& task = results_[i]->task;
+    if (at_work(task.state) || !task.result) return {};
+    const std::string look = "Read the rest with look_at(task_id=\"" + task.id.value + "\", ";
+    return printed_more(task) ? ends_of_output(task, heads_[i], share(), look + "offset=...).")
+                              : bounded(*task.result, share(), look + "path=\"result\", offset=...).");
+  }
+
+  void write() {
     std::string text, data;
     std::vector<OpenAsk> asks;
     bool timed_out = false;
     JsonOut out(data);
     out.object().key("tasks").array();
-    for (const std::optional<TaskView>& result : results_) {
+    for (size_t i = 0; i < results_.size(); ++i) {
+      const std::optional<TaskView>& result = results_[i];
       const Task& task = result->task;
       timed_out = timed_out || at_work(task.state);
       const bool shown = !at_work(task.state) && task.result.has_value();
-      const std::string how =
-          "Read the rest with look_at(task_id=\"" + task.id.value + "\", path=\"result\", offset=...).";
-      const std::string bounded_result = shown ? bounded(*task.result, share, how) : std::string();
+      const std::string bounded_result = shown_of(i);
+      const int64_t whole = printed_more(task) ? task.progress.output_bytes : shown ? std::ssize(*task.result) : 0;
       text += (text.empty() ? "" : "\n\n---\n\n") + describe(*result);
       if (shown && !trim(bounded_result).empty()) text += "\n\n" + bounded_result;
       if (at_work(task.state)) text += what_next(task);
@@ -199,8 +273,8 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
       } else {
         out.null();
       }
-      out.field("result_truncated", shown && bounded_result.size() != task.result->size());
-      out.field("result_bytes", shown ? static_cast<int64_t>(task.result->size()) : 0);
+      out.field("result_truncated", shown && std::ssize(bounded_result) != whole);
+      out.field("result_bytes", whole);
       out.field("retrieved_at", task.retrieved_at).end();
     }
     out.end().field("timed_out", request_.block && timed_out && request_.until == Engine::Until::all);
@@ -228,6 +302,7 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
   std::unique_ptr<AskWatch> watch_;
   bool more_ = false;
   std::vector<std::optional<TaskView>> results_;
+  std::vector<Head> heads_;  // Of the same places in results_.
   size_t left_ = 0;
   Error failed_;
 };

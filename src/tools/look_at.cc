@@ -145,7 +145,10 @@ Result<Found> find(Store& store, const Task& task, const Driver* driver, const s
   }
   Result<Driver::OpenArtifact> open = driver->open_artifact(task, path);
   if (!open)
-    return fail(open.error().code, open.error().message + " path=\"artifacts\" lists what can be looked at.",
+    return fail(open.error().code,
+                open.error().reason == "no_artifact"
+                    ? "This task has nothing of that name; path=\"artifacts\" lists what can be looked at."
+                    : open.error().message + " path=\"artifacts\" lists what can be looked at.",
                 open.error().reason);
   return Found{.path = open->info.name, .source = files::file_source(std::move(open->file)), .entries = {}, .note = {}};
 }
@@ -159,6 +162,13 @@ std::string list_text(const Found& found) {
     text += ")";
   }
   return found.note.empty() ? text : text + "\n" + found.note;
+}
+
+std::string nothing_seen(const std::string& path, const files::Seen& seen, const Request& request) {
+  if (!request.look.grep.empty()) return "(no line contains that)";
+  if (seen.size == 0) return "(" + path + " is empty)";
+  return "(" + path + " has " + std::to_string(seen.size) + " bytes: there is nothing behind offset " +
+         std::to_string(request.look.offset) + ")";
 }
 
 ToolResult result_of(const Task& task, const Found& found, const files::Seen& seen, const Request& request) {
@@ -177,8 +187,7 @@ ToolResult result_of(const Task& task, const Found& found, const files::Seen& se
   }
   result.text = seen.text;
   const std::string word = files::describe(seen);
-  if (seen.text.empty() && word.empty())
-    result.text = request.look.grep.empty() ? "(" + found.path + " is empty)" : "(no line contains that)";
+  if (seen.text.empty() && word.empty()) result.text = nothing_seen(found.path, seen, request);
   if (!word.empty()) result.text += (result.text.empty() || result.text.ends_with('\n') ? "[" : "\n[") + word + "]";
   return result;
 }

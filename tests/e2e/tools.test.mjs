@@ -152,6 +152,30 @@ test('Resume is explicit, tells the parent, and refuses what it must in the seed
   assert.match((await agent.bad('background_task', { resume: task_id, prompt: 'x' })).text, /start a new background_task/);
 });
 
+test('Of a long output the agent gets the head and the tail, the size, and how to read the rest (R3.7)', async (t) => {
+  const server = await Server.start(t);
+  const agent = new Agent(server);
+  const { task_id } = (await agent.good('background_execute', { command: 'seq 1 20000; echo é >&2' })).data;
+  const { text, data } = await agent.good('background_output', { task_id, block: true, timeout: 30 });
+  const { result } = data.tasks[0];
+  assert.deepEqual([data.tasks[0].result_truncated, data.tasks[0].result_bytes], [true, 108_897]);
+  assert.match(result, /^1\n2\n3\n/);
+  assert.match(result, /\n19999\n20000\né\n$/);
+  assert.match(result, new RegExp(`the whole output has 20001 lines \\(108897 bytes\\)\\. Read the rest with look_at\\(task_id="${task_id}", offset=`));
+  assert.ok([...result].length <= 16_000 && [...result].length > 15_900, `${[...result].length} characters`);
+  assert.ok(text.includes(result));
+  assert.match((await agent.good('look_at', { task_id, offset: 200_000 })).text, /has 108897 bytes: there is nothing behind offset 200000/);
+  // Several share the room, and each says its own size.
+  const two = (await agent.good('background_execute', { command: 'seq 1 5000' })).data.task_id;
+  await server.at_rest(two);
+  const both = (await agent.good('background_output', { task_ids: [task_id, two] })).data.tasks.map((task) => task.result);
+  for (const one of both) assert.ok([...one].length <= 8_000 && one.startsWith('1\n2\n'), one.slice(0, 50));
+  // A command is no conversation, and nobody is sent round in a circle.
+  const refused = await agent.bad('background_message', { task_id: two, message: 'x' });
+  assert.match(refused.text, /takes no messages.*background_execute/);
+  assert.doesNotMatch(refused.text, /resume/);
+});
+
 test('Wrong calls are answered for the agent; only an unknown tool is a 404', async (t) => {
   const server = await Server.start(t);
   const agent = new Agent(server);
