@@ -293,7 +293,8 @@ class Application {
                                                                  .clock = clock_,
                                                                  .random = random_,
                                                                  .loop = *loop_,
-                                                                 .background = calls_});
+                                                                 .background = calls_,
+                                                                 .files = command_.get()});
     return model;
   }
 

@@ -111,6 +111,28 @@ describe('MCP servers of the settings', () => {
   });
 });
 
+// R9.4
+test('What an agent puts into its artifact folder, and what the launch names, are its artifacts', async (t) => {
+  const { server, model, launch, write } = await start_builtin(t);
+  model.rule('leave', [call('bash', { command: 'echo all is well > $ERRAND_ARTIFACTS/report.txt; echo 1 > out.csv' }), { text: 'Left.' }]);
+  const parent_session_id = 'ses_e2e_parent';
+  const { id } = await launch('leave', { artifacts: ['*.csv'], parent_session_id });
+  assert.equal((await server.at_rest(id)).status, 'completed');
+  const list = await server.get(`/api/tasks/${id}/artifacts`);
+  assert.deepEqual(list.artifacts.map((one) => [one.name, one.source, one.size]).sort(), [['out.csv', 'glob', 2], ['report.txt', 'folder', 12]]);
+  assert.ok(list.gathered_at && list.artifacts.every((one) => one.sha256));
+  write('out.csv', 'changed later');
+  assert.equal(await server.get(`/api/tasks/${id}/artifacts/out.csv`), '1\n', 'as it was when the turn ended');
+  assert.equal(await server.get(`/api/tasks/${id}/artifacts/report.txt`), 'all is well\n');
+  const [notice] = (await server.get(`/api/sessions/${parent_session_id}/notices`)).notices;
+  assert.match(notice.text, /Artifacts: 2 files/);
+  const looked = await server.expect(200, 'POST', '/api/tools/look_at', { session_id: parent_session_id, arguments: { task_id: id, path: 'report.txt' } });
+  assert.equal(looked.text, 'all is well\n');
+  await server.expect(204, 'DELETE', `/api/tasks/${id}`);
+  const folder = path.join(server.data_dir, 'artifacts');
+  await until(() => fs.readdirSync(folder).length === 0, { what: 'they go with the task' });
+});
+
 // R10.9
 test('Skills are listed and loaded where the launch enables them, and their files can be read', async (t) => {
   const { server, model, launch, work } = await start_builtin(t);

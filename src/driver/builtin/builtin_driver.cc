@@ -58,6 +58,19 @@ class BuiltinDriver final : public Driver {
   void end_run(const TaskId& task, int run) override { shared_.parts.tools.end_run(task, run); }
   void forget(const TaskId& task) override { shared_.parts.tools.forget(task); }
 
+  // Its commands have the same folder for artifacts as a command task has, so the same driver knows what is in it.
+  Result<ArtifactList> artifacts(const Task& task) const override {
+    return shared_.parts.files ? shared_.parts.files->artifacts(task) : Driver::artifacts(task);
+  }
+  void gather(std::shared_ptr<const Task> task, Gathered done) override {
+    if (!shared_.parts.files) return Driver::gather(std::move(task), std::move(done));
+    shared_.parts.files->gather(std::move(task), std::move(done));
+  }
+  Result<OpenArtifact> open_artifact(const Task& task, std::string_view id_or_name) const override {
+    return shared_.parts.files ? shared_.parts.files->open_artifact(task, id_or_name)
+                               : Driver::open_artifact(task, id_or_name);
+  }
+
  private:
   Shared shared_;
 };

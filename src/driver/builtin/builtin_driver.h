@@ -33,8 +33,9 @@ struct BuiltinParts {
   Timers& timers;
   Clock& clock;
   Random& random;
-  Executor& loop;        // The engine's thread.
-  Executor& background;  // For what blocks a little: AGENTS.md, the arguments of calls and what they need.
+  Executor& loop;           // The engine's thread.
+  Executor& background;     // For what blocks a little: AGENTS.md, the arguments of calls and what they need.
+  Driver* files = nullptr;  // Lists, gathers and opens what the commands of its tools left (R9.4); null: nothing does.
 };
 
 std::unique_ptr<Driver> make_builtin_driver(ModelDirectory models, BuiltinParts parts);

@@ -230,8 +230,21 @@ void BuiltinTurn::end(Outcome outcome) {
 
 void BuiltinTurn::one_gone() {
   if (--to_go_ > 0 || !outcome_) return;
-  sink_.ended(*std::exchange(outcome_, std::nullopt));
+  if (!shared_.parts.files) return tell_end();
+  shared_.parts.files->gather(task_, [this, alive = std::weak_ptr<int>(alive_)](Result<ArtifactList> list) {
+    if (alive.expired() || !outcome_) return;
+    if (list) {
+      outcome_->artifacts = summarize(*list);
+    } else {
+      sink_.report(
+          {report::Warning{"artifacts_failed", "The artifacts could not be gathered: " + list.error().message}},
+          encode_mark(mark_));
+    }
+    tell_end();
+  });
 }
+
+void BuiltinTurn::tell_end() { sink_.ended(*std::exchange(outcome_, std::nullopt)); }
 
 StepLimits BuiltinTurn::limits() const {
   return {

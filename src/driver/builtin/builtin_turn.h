@@ -78,6 +78,7 @@ class BuiltinTurn final : public Turn, private model::Listener {
   void store_then(std::vector<Report> reports, Work then);
   void end(Outcome outcome);
   void one_gone();
+  void tell_end();
   void fail_turn(std::string code, std::string message, std::string details = {});
   Message* message_of(const MessageId& id);
   StepLimits limits() const;
@@ -152,7 +153,7 @@ class BuiltinTurn final : public Turn, private model::Listener {
 
   bool over_ = false;               // Ending, ended or detached: nothing is reported any more.
   std::optional<Outcome> outcome_;  // Told when nothing is left:
-  int to_go_ = 0;                   // calls that are being ended, and the tools themselves.
+  int to_go_ = 0;                   // calls that are being ended, and the tools themselves; then files are gathered.
   Timer timer_;
   std::shared_ptr<int> alive_ = std::make_shared<int>();  // Gone with the turn: for answers of other threads.
 };

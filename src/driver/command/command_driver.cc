@@ -190,9 +190,10 @@ Result<ArtifactList> CommandDriver::artifacts(const Task& task) const {
 
 void CommandDriver::gather(std::shared_ptr<const Task> task, Gathered done) {
   if (!safe_name(task->id.value)) return done(ArtifactList{});
-  if (!parts_.engine) return done(artifacts_->gather(*task));
+  if (!parts_.engine)
+    return done(artifacts_->nothing_to_gather(*task) ? Result<ArtifactList>() : artifacts_->gather(*task));
   parts_.background.post([artifacts = artifacts_, engine = parts_.engine, task, done = std::move(done)]() mutable {
-    Result<ArtifactList> list = artifacts->gather(*task);
+    Result<ArtifactList> list = artifacts->nothing_to_gather(*task) ? Result<ArtifactList>() : artifacts->gather(*task);
     engine->post([done = std::move(done), list = std::move(list)]() mutable { done(std::move(list)); });
   });
 }
