@@ -51,12 +51,12 @@ namespace {
 void read_work(Fields& fields, Launch& launch) {
   const bool command_given = fields.has("command");
   const bool message_given = fields.has("message") || fields.has("content");
+  fields.text("agent_id", launch.agent_id, name_rule);
   if (fields.has("kind")) {
     fields.name_of("kind", launch.kind, parse_task_kind, "`agent` or `command`");
-  } else if (command_given && !message_given && !fields.has("agent_id")) {
+  } else if (launch.agent_id == "command" || (command_given && !message_given && launch.agent_id.empty())) {
     launch.kind = TaskKind::command;
   }
-  fields.text("agent_id", launch.agent_id, name_rule);
   read_command(fields, launch);
   if (launch.kind == TaskKind::command) {
     if (message_given)

@@ -167,8 +167,14 @@ void EngineImpl::for_each_of(TaskFilter filter, std::function<void(const TaskId&
           page.cursor = found->next_cursor;
         }
       },
-      [state](Result<std::vector<TaskId>> ids) {
+      [this, state](Result<std::vector<TaskId>> ids) {
         if (!ids) return state->reply(std::unexpected(ids.error()));
+        if (ids->empty() && !state->filter.batch_id.empty())
+          return batch(state->filter.batch_id, [state](Result<BatchCounts> known) {
+            // None was left to act on; or the id is wrong, and that must not look like done.
+            if (!known) return state->reply(std::unexpected(known.error()));
+            state->reply(0);
+          });
         if (ids->empty()) return state->reply(0);
         state->left = ids->size();
         for (const TaskId& id : *ids)

@@ -82,6 +82,7 @@ TEST(ParseLaunch, ACommandAloneIsACommandTask) {
   EXPECT_EQ(launch.agent_id, "command");
   EXPECT_EQ(launch.command, "make");
   EXPECT_TRUE(launch.argv.empty());
+  EXPECT_EQ(parsed(R"({"agent_id":"command","command":"make"})"), launch) << "the agent that runs commands";
 }
 
 TEST(ParseLaunch, ContentStandsInThePlaceOfAMessage) {
@@ -120,6 +121,7 @@ TEST(ParseLaunch, WhatIsWrongIsNamed) {  // R10.4, R12.3
       {R"({"agent_id":"demo"})", "missing_field", "`message`"},
       {R"({"message":"hi"})", "missing_field", "`agent_id`"},
       {R"({"kind":"command"})", "missing_field", "`command`"},
+      {R"({"agent_id":"command","message":"make"})", "invalid_field", "takes `command`"},
       {R"({"kind":"robot","command":"x"})", "out_of_range", "`kind`"},
       {R"({"kind":1,"command":"x"})", "wrong_type", "`kind`"},
       {R"({"agent_id":"demo","message":"  \n"})", "empty", "`message`"},

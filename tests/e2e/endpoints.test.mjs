@@ -258,6 +258,8 @@ test('A batch is listed, waited for, cancelled, retried, cleared and deleted as 
   assert.ok([200, 204].includes((await server.api('DELETE', `/api/batches/${other}`)).status));
   assert.equal((await server.get(`/api/tasks?batch_id=${other}`)).tasks.length, 0);
   await server.expect(404, 'GET', '/api/batches/batch_00000000000000000000000000');
+  for (const act of ['/cancel', '/retry']) await server.expect(404, 'POST', `/api/batches/batch_00000000000000000000000000${act}`, {});
+  await server.expect(404, 'DELETE', '/api/batches/batch_00000000000000000000000000');
 });
 
 test('A session that ends takes its tasks with it; a closed connection is no end (R3.5)', async (t) => {
