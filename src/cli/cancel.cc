@@ -30,12 +30,16 @@ Result<std::vector<std::string>> in_states(Context& context, const std::string& 
   return ids;
 }
 
-Result<std::vector<std::string>> named(Context& context, const CancelArgs& args) {
+// Of several that are named, one that is not there keeps none of the others from being stopped.
+Result<std::vector<std::string>> named(Context& context, const CancelArgs& args, Outcome& outcome) {
   std::vector<std::string> ids;
   for (const std::string& text : args.ids) {
     Result<std::string> id = resolve_task(context, text);
-    if (!id) return std::unexpected(id.error());
-    ids.push_back(*id);
+    if (id) {
+      ids.push_back(*id);
+    } else {
+      outcome.failed(context.screen, id.error());
+    }
   }
   std::string states;
   for (const std::string& state : args.status) states.append(states.empty() ? "" : ",").append(state);
@@ -67,15 +71,16 @@ int cancel(Context& context, const CancelArgs& args) {
   int ways = !args.ids.empty() + !args.batch.empty() + (args.all || (!args.status.empty() && args.batch.empty()));
   if (ways != 1)
     return screen.fail({Code::invalid_argument, "Say what to cancel: ids, --batch, --status or --all.", "usage"});
-  Result<std::vector<std::string>> ids = named(context, args);
+  Outcome outcome;
+  Result<std::vector<std::string>> ids = named(context, args, outcome);
   if (!ids) return screen.fail(ids.error());
+  if (ids->empty() && outcome.exit() != 0) return outcome.exit();
   if (ids->empty()) {
     if (screen.json()) return code(Exit::ok);
     screen.say("nothing is at work there.");
     return code(Exit::ok);
   }
 
-  Outcome outcome;
   std::vector<std::string> stopping;
   for (const std::string& id : *ids) {
     Result<std::string> body = context.client.post(task_path(id, "/cancel"));

@@ -40,6 +40,12 @@ TEST(Parse, ACommandNeedsNoDashes) {
   EXPECT_EQ(args.launch.stay, Stay::wait);
 }
 
+TEST(Parse, OnlyTheLinesOfACommandAreWatched) {
+  RunArgs args = args_of<RunArgs>({"run", "--notify-on", "ready", "--notify-on", "/err/i", "--", "make"});
+  EXPECT_EQ(args.launch.notify_on, (Words{"ready", "/err/i"}));
+  EXPECT_EQ(stop_of({"ask", "--notify-on", "ready", "x"}).exit, Exit::usage);
+}
+
 TEST(Parse, GlobalOptionsStandAnywhere) {
   for (const Words& words :
        {Words{"--json", "--data-dir", "/tmp/d", "list"}, Words{"list", "--json", "--data-dir", "/tmp/d"},
@@ -84,10 +90,6 @@ TEST(Parse, EveryFlagOfALaunch) {
                                    "restart",
                                    "--max-restarts",
                                    "2",
-                                   "--notify-on",
-                                   "ready",
-                                   "--notify-on",
-                                   "/err/i",
                                    "--progress-every",
                                    "1m",
                                    "--follow"});
@@ -101,7 +103,6 @@ TEST(Parse, EveryFlagOfALaunch) {
   EXPECT_EQ(args.launch.retention, 86'400'000);
   EXPECT_EQ(args.launch.on_hang, "restart");
   EXPECT_EQ(args.launch.max_restarts, 2);
-  EXPECT_EQ(args.launch.notify_on, (Words{"ready", "/err/i"}));
   EXPECT_EQ(args.launch.progress_every, 60'000);
   EXPECT_EQ(args.launch.stay, Stay::follow);
 }

@@ -1,5 +1,6 @@
 #include "cli/start_server.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -23,6 +24,7 @@
 #include "base/text.h"
 #include "cli/connection.h"
 #include "cli/files.h"
+#include "cli/settings.h"
 
 namespace errand::cli {
 
@@ -63,7 +65,10 @@ bool default_port_taken() {
 
 // What the user has set stands: only where nothing says where to listen, and the default is taken, a free port is.
 bool wants_free_port(const std::string& data_dir) {
-  if (std::getenv("ERRAND_LISTEN") || std::filesystem::exists(data_dir + "/errand.toml")) return false;
+  if (std::getenv("ERRAND_LISTEN")) return false;
+  // A file that cannot be read is the server's to speak of.
+  const Result<Settings> settings = read_settings({.data_dir = data_dir}, {});
+  if (!settings || std::ranges::find(settings->given, "listen") != settings->given.end()) return false;
   return default_port_taken();
 }
 

@@ -75,16 +75,16 @@ void launch(CLI::App& app, LaunchArgs& args) {
       ->check(CLI::IsMember({"fail", "restart"}));
   app.add_option("--max-restarts", args.max_restarts, "With --on-hang restart: how often it is begun again")
       ->check(CLI::Range(1, 100));
-  app.add_option("--notify-on", args.notify_on,
-                 "Tell --parent of a line of a command's output with this text (or /expression/); repeatable")
-      ->type_name("TEXT")
-      ->allow_extra_args(false);
-  duration(app, "--progress-every", args.progress_every, "Tell --parent so often how far it is");
+  duration(app, "--progress-every", args.progress_every, "Tell the parent session so often how far it is");
 }
 
 Made run_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<RunArgs>();
   launch(app, args->launch);
+  app.add_option("--notify-on", args->launch.notify_on,
+                 "Tell --parent of a line of its output with this text (or /expression/); repeatable")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
   app.add_flag("--shell", args->shell, "Join the words and give them to /bin/sh -c");
   app.add_flag("--allow-interactive", args->allow_interactive, "Start it even if it looks as if it would ask a person");
   duration(app, "--cpu", args->cpu, "CPU time that all its processes may use: 90s, 10m; 0 is no limit");
@@ -225,6 +225,8 @@ Made fork_setup(CLI::App& app, Globals&) {
       ->check(CLI::IsMember({"ask", "allow", "deny"}));
   launch(app, args->launch);
   app.remove_option(app.get_option("--parent"));
+  app.get_option("--work-dir")->description("Where it works (default: where the task works)");
+  app.get_option("--model")->description("The model to use (default: the task's own)");
   stay(app, args->launch.stay, "Wait until it is at rest, then print its answer");
   return [args] { return *args; };
 }
@@ -311,7 +313,7 @@ Made agents_setup(CLI::App& app, Globals&) {
   auto words = std::make_shared<std::vector<std::string>>();
   app.add_option("action", *words, "add JSON, edit NAME JSON or remove NAME; \"-\" reads the JSON from standard input")
       ->type_name("")
-      ->expected(0, 3);
+      ->expected(0, CLI::detail::expected_max_vector_size);
   app.callback([args, words] {
     if (words->empty()) return;
     const std::string& action = words->front();

@@ -1,6 +1,8 @@
 // The command line: every verb against the real server, with --json, its exit codes, and what scripts rely on.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
 import { before, describe, test } from 'node:test';
 
 import { demo, errand, kill9, marked, marker, patience, Server, suite_scope, temporary_folder, until } from './harness/index.mjs';
@@ -142,6 +144,9 @@ describe('Verbs', () => {
     await ok(['cancel', id]);
     assert.equal((await errand(server, ['wait', id])).code, 6, 'cancelled');
     await fails(1, ['cancel', id]);
+    const other = id_of(await ok(['run', '--', 'sleep', mark]));
+    await fails(3, ['cancel', 'nothing-like-it', other]);
+    assert.equal((await ok(['show', '--json', other])).json.status, 'cancelled', 'each is tried');
     await ok(['retry', id]);
     await server.when(id, ['running']);
     await ok(['cancel', id]);
@@ -229,6 +234,26 @@ test('A verb starts a server in the background where none runs, and finds it the
   kill9(started);
   const both = await Promise.all(Array.from({ length: 4 }, () => errand(server, ['list', '--json'])));
   for (const each of both) assert.equal(each.code, 0, `several at once start one server: ${each.err}`);
+});
+
+test('A server that a verb starts takes a free port where the default is taken, unless the settings say where', async (t) => {
+  const other = net.createServer();
+  other.listen(4747, '127.0.0.1');
+  // Somebody else has it already: as well.
+  await new Promise((done) => other.once('listening', done).once('error', done));
+  t.after(() => other.close());
+  const server = new Server(t);
+  fs.mkdirSync(server.data_dir, { recursive: true, mode: 0o700 });
+  const settings = path.join(server.data_dir, 'errand.toml');
+  fs.writeFileSync(settings, 'max_concurrent = 4\nlisten = "127.0.0.1:4747"\n');
+  const refused = await errand(server, ['settings', '--json'], { env: { ERRAND_LISTEN: undefined } });
+  assert.equal(refused.code, 5, refused.err);
+  assert.match(refused.err, /Another server uses it; choose another port/);
+  fs.writeFileSync(settings, 'max_concurrent = 4\n');
+  const shown = await errand(server, ['settings', '--json'], { env: { ERRAND_LISTEN: undefined } });
+  assert.equal(shown.code, 0, shown.err);
+  assert.equal(shown.json.max_concurrent, 4);
+  assert.notEqual(new URL(server.card().url).port, '4747');
 });
 
 test('A server that cannot be reached is 5, and a refused token is 4', async (t) => {
