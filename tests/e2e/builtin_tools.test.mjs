@@ -133,6 +133,23 @@ test('What an agent puts into its artifact folder, and what the launch names, ar
   await until(() => fs.readdirSync(folder).length === 0, { what: 'they go with the task' });
 });
 
+// R4.4
+test('A budget in dollars holds by the prices of the agent; where there are none it is warned of', async (t) => {
+  const { server, model, launch } = await start_builtin(t);
+  model.rule('spend', [call('list', {}), { text: 'Spent.' }]);
+  const warned = async (id) => (await server.events(id)).filter((e) => e.type === 'task.warning' && e.data.code === 'no_price').map((e) => e.data.text);
+  const free = await launch('spend', { model: 'unknown-model', budget: { cost_usd: 0.001 } });
+  assert.equal((await server.at_rest(free.id)).status, 'completed');
+  assert.match((await warned(free.id)).join(), /The price of unknown-model is not known.*budget of tokens/);
+  const plain = await launch('spend', { model: 'unknown-model' });
+  await server.at_rest(plain.id);
+  assert.deepEqual(await warned(plain.id), []);
+  await server.expect(201, 'POST', '/api/agents', { name: 'dear', driver: 'builtin', model: 'unknown-model', options: { input_usd: '1000', output_usd: '1000' } });
+  const dear = await launch('spend', { agent_id: 'dear', budget: { cost_usd: 0.001 } });
+  assert.equal((await server.at_rest(dear.id)).reason, 'budget');
+  assert.deepEqual(await warned(dear.id), []);
+});
+
 // R10.9
 test('Skills are listed and loaded where the launch enables them, and their files can be read', async (t) => {
   const { server, model, launch, work } = await start_builtin(t);

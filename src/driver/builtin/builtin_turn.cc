@@ -111,6 +111,14 @@ void BuiltinTurn::prepared() {
   } else if (task_->wait) {
     reports.emplace_back(report::GoesOn{});
   }
+  // A limit that nobody can hold is said, once a turn (R4.4).
+  if (const model::ModelInfo& info = choice_.info;
+      task_->launch.budget.cost_usd > 0 && !reattach_ && info.input_usd <= 0 && info.output_usd <= 0)
+    reports.emplace_back(report::Warning{
+        "no_price",
+        fmt::format("The price of {} is not known: the budget's cost_usd holds only where the provider says "
+                    "what a call costs. Set input_usd and output_usd of the model, or a budget of tokens.",
+                    choice_.model)});
   // A turn that is tried again is given its messages once more: they stand where they stood.
   const bool again = std::ranges::any_of(pending_, [](const Message& message) { return bool(message.completed_at); });
   if (again) {
