@@ -115,16 +115,18 @@ test('What it asks is asked, and the answer reaches it', { skip, timeout: 900_00
   assert.equal(parts.find((part) => part.type === 'tool_result').is_error, true, 'denied by the rule, and it goes on');
 });
 
-test('kill -9 of OpenCode: the task is interrupted, the next one works', { skip, timeout: 900_000 }, async (t) => {
+test('kill -9 of OpenCode: the task is interrupted, its tools die with it, the next one works', { skip, timeout: 900_000 }, async (t) => {
   const { server, model, ask, folder } = await world(t);
-  model.rule('hang', [{ text: 'never', wait: 'never' }], { tools: true });
+  const mark = marker();
+  model.rule('hang', [call('bash', { command: `echo begun; sleep ${mark}`, description: 'x', timeout: 3600000 })], { tools: true });
   model.rule('work', [{ text: 'worked' }], { tools: true });
   const first = await ask('hang');
-  await model.waiting('never', { timeout_ms: within });
+  await until(() => marked(mark).length > 0, { what: 'its tool runs', within });
   for (const pid of serve_pids(folder)) kill9(pid);
   const task = await server.at_rest(first.id, { within });
   assert.equal(task.status, 'failed');
   assert.equal(task.error.code, 'interrupted');
+  await until(() => marked(mark).length === 0, { what: 'its tool is gone', within: 60_000 });
   assert.equal((await server.at_rest((await ask('work')).id, { within })).result, 'worked');
 });
 
