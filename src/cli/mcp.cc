@@ -224,7 +224,8 @@ class Bridge {
           last_event_ = event.id;
           return true;
         };
-        (void)client.stream("/mcp", last_event_, calls);
+        // However it ended: it is asked for again.
+        [[maybe_unused]] const auto ended = client.stream("/mcp", last_event_, calls);
       }
     }).detach();
   }

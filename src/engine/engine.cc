@@ -229,12 +229,12 @@ void EngineImpl::pump(const LivePtr& live) {
 }
 
 // A slot is held exactly while a turn of the task really works; a turn in line has its place.
-void EngineImpl::settle_slot(const Live& live) {
+void EngineImpl::settle_slot(Live& live) {
   const Task& task = *live.task;
   const Launch& launch = task.launch;
+  const auto starts = [](const Action& action) { return std::holds_alternative<input::Start>(action.input); };
   if (task.phase == TurnPhase::queued) {
     // Its slot is reserved already, and the start waits behind what was just stored.
-    const auto starts = [](const Action& action) { return std::holds_alternative<input::Start>(action.input); };
     if (std::ranges::any_of(live.inbox, starts)) return;
     slots_.release(task.id);
     slots_.enqueue({.id = task.id,
@@ -247,6 +247,9 @@ void EngineImpl::settle_slot(const Live& live) {
     return;
   }
   slots_.remove(task.id);
+  // A start that came while its end was under way was for the turn that is over, and its slot goes: one that is begun
+  // again waits in line like others.
+  if (!holds_slot(task)) std::erase_if(live.inbox, starts);
   if (holds_slot(task))
     slots_.hold(task.id, launch.agent_id, launch.model);
   else if (!parts_.faults.keep_slot || !slots_.holds(task.id) || !parts_.faults.keep_slot(task.id))

@@ -221,7 +221,7 @@ class EngineImpl final : public Engine {
   void failed(Prepared& prepared, const Error& error);
   void answer_actions(Prepared& prepared);
   void publish(Prepared& prepared, const Committed& committed);
-  void settle_slot(const Live& live);
+  void settle_slot(Live& live);
   void start_in_place();
   void pump_all();
   void start_queued();
