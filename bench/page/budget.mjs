@@ -35,6 +35,18 @@ const measure = async (part, what, run) => {
   }
 };
 
+// What there is, also where somebody ends it early.
+const show = () => {
+  console.log(`${os.cpus().length} cores (${os.cpus()[0].model}); the load is the machine's at that moment\n`);
+  console.log('| what | measured | at most | load | |\n|---|---|---|---|---|');
+  for (const { name, measured, allowed, unit, load: then, over, error } of rows) console.log(`| ${name} | ${error ?? `${measured} ${unit}`.trim()} | ${allowed} ${unit} | ${then.toFixed(1)} | ${over ? '**over**' : 'met'} |`);
+  process.exit(rows.some((row) => row.over) ? 1 : 0);
+};
+process.on('SIGTERM', async () => {
+  for (const step of undo.splice(0)) await Promise.race([Promise.resolve(step()).catch(() => {}), new Promise((resolve) => setTimeout(resolve, 3000))]);
+  show();
+});
+
 // --- What is sent.
 const dist = path.join(root, 'build/page/dist');
 const gzip = (bytes) => zlib.gzipSync(bytes, { level: 9 });
@@ -266,8 +278,4 @@ try {
 } finally {
   for (const step of undo) await step();
 }
-
-console.log(`${os.cpus().length} cores (${os.cpus()[0].model}); the load is the machine's at that moment\n`);
-console.log('| what | measured | at most | load | |\n|---|---|---|---|---|');
-for (const { name, measured, allowed, unit, load: then, over, error } of rows) console.log(`| ${name} | ${error ?? `${measured} ${unit}`.trim()} | ${allowed} ${unit} | ${then.toFixed(1)} | ${over ? '**over**' : 'met'} |`);
-process.exit(rows.some((row) => row.over) ? 1 : 0);
+show();

@@ -41,7 +41,7 @@ try {
   await server.when(question.id, (task) => task.waiting_for);
   await server.when(uploads.id, (task) => task.waiting_for);
   await server.when(refactor.id, (task) => task.progress.tool_calls === 3);
-  const person = await browser.person(t, server, { viewport: { width: 1280, height: 760 } });
+  const person = await browser.person(t, server, { viewport: { width: 1280, height: 820 } });
   const page = await person.login('/tasks');
   await shows(page, question, 'needsInput');
   await page.getByRole('button', { name: 'Show its subtasks: Refactor the React list' }).click();
