@@ -75,24 +75,29 @@ TEST(McpScopes, OnlyApproveIsAskedForPermissionsAndGivesThem) {
   net::Site site;
   ModernClient client(site);
   client.capabilities = R"({"elicitation":{"form":{}}})";
-  const std::string launched = R"({"agent":"demo","prompt":"permission"})";
+  // All of them for one session, which each names.
+  const auto call = [](const std::string& name, const std::string& arguments, const std::string& more = "") {
+    return R"({"_meta":{"errand/session":"shared"},"name":")" + name + R"(","arguments":)" + arguments + more + "}";
+  };
   client.who = holder("tok_t", {net::Scope::tasks});
-  const std::string id(client.tool("background_task", launched).at("structuredContent").at("task_id").as_string());
+  const json::object begun =
+      client.result("tools/call", call("background_task", R"({"agent":"demo","prompt":"permission"})"));
+  const std::string id(begun.at("structuredContent").at("task_id").as_string());
   site.world.advance(10'000);
   const std::string wait = R"({"task_id":")" + id + R"(","block":true,"timeout":1})";
-  const auto exchange = client.send("tools/call", R"({"name":"background_output","arguments":)" + wait + "}");
+  const auto exchange = client.send("tools/call", call("background_output", wait));
   site.world.advance(5'000);
   ASSERT_TRUE(exchange->answer);
   EXPECT_EQ(exchange->answer->body.find("input_required"), std::string::npos) << exchange->answer->body;
   // A state that another caller was given does not help.
   client.who = net::Principal::owner();
-  const json::object asked = client.tool("background_output", wait);
+  const json::object asked = client.result("tools/call", call("background_output", wait));
   ASSERT_EQ(asked.at("resultType"), "input_required") << json::serialize(asked);
   const std::string key(asked.at("inputRequests").as_object().begin()->key());
-  const std::string answered = R"({"name":"background_output","arguments":)" + wait + R"(,"requestState":)" +
-                               json::serialize(asked.at("requestState")) + R"(,"inputResponses":{)" +
-                               json::serialize(json::value(key)) +
-                               R"(:{"action":"accept","content":{"decision":"allow"}}}})";
+  const std::string answered =
+      call("background_output", wait,
+           R"(,"requestState":)" + json::serialize(asked.at("requestState")) + R"(,"inputResponses":{)" +
+               json::serialize(json::value(key)) + R"(:{"action":"accept","content":{"decision":"allow"}}})");
   client.who = holder("tok_t", {net::Scope::tasks});
   EXPECT_TRUE(client.modern("tools/call", answered).contains("error"));
   client.who = holder("tok_a", {net::Scope::tasks, net::Scope::approve});
