@@ -107,14 +107,14 @@ TEST(Simulation, TheSameSeedIsTheSameLife) {
 // The simulator is worth what it finds: each bug, put in on purpose, must be found within a few lives.
 class PlantedBug : public ::testing::Test {
  protected:
-  // `lives`: of forty, in how many it must show. Not in all: the bug may hit what nobody looks at, or a crash heals it.
-  void expect_found(int lives, const std::function<Planted(int64_t)>& plant) {
+  // `lives`: of `all`, in how many it must show. Not in all: the bug may hit what nobody looks at, or a crash heals it.
+  void expect_found(int lives, const std::function<Planted(int64_t)>& plant, uint64_t all = 40) {
     int found = 0;
-    for (uint64_t seed = 1; seed <= 40; ++seed) {
+    for (uint64_t seed = 1; seed <= all; ++seed) {
       seed_at_hand = seed;
       if (simulate({.seed = seed, .planted = plant(static_cast<int64_t>(3 + seed % 20))}).broken) ++found;
     }
-    std::cout << "found in " << found << " of 40 lives\n";
+    std::cout << "found in " << found << " of " << all << " lives\n";
     EXPECT_GE(found, lives);
   }
 };
@@ -128,7 +128,8 @@ TEST_F(PlantedBug, AnEventThatAFeedLeavesOutIsFound) {
 }
 
 TEST_F(PlantedBug, ASlotThatIsNotGivenBackIsFound) {
-  expect_found(3, [](int64_t nth) { return Planted{.keep_slot = nth}; });
+  // It shows in about one life of six, in clumps: forty lives would hang on luck.
+  expect_found(12, [](int64_t nth) { return Planted{.keep_slot = nth}; }, 200);
 }
 
 }  // namespace
