@@ -95,7 +95,8 @@ describe('the other pages', async () => {
     await page.getByRole('heading', { name: '设置', exact: true }).waitFor();
     await page.getByRole('combobox', { name: '发送键' }).selectOption('mod-enter');
     await page.getByRole('link', { name: '对话' }).click();
-    await page.locator('form textarea').fill('noop');
+    // By its name: the settings have texts of their own, and stay until the chat is there.
+    await page.getByRole('textbox', { name: '需要做什么？' }).fill('noop');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Control+Enter');
     await until(() => new URL(page.url()).searchParams.get('taskId'), { what: 'Ctrl+Enter sends' });
