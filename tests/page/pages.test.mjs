@@ -98,6 +98,7 @@ describe('the other pages', async () => {
     // By its name: the settings have texts of their own, and stay until the chat is there.
     await page.getByRole('textbox', { name: '需要做什么？' }).fill('noop');
     await page.keyboard.press('Enter');
+    await until(() => page.locator('form button[type=submit]').isEnabled(), { what: 'there is an agent to send it to' });
     await page.keyboard.press('Control+Enter');
     await until(() => new URL(page.url()).searchParams.get('taskId'), { what: 'Ctrl+Enter sends' });
   });
