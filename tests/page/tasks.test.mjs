@@ -41,7 +41,7 @@ describe('the Tasks page', async () => {
     await has_status(page, tasks[2], 'needsInput');
     await has_status(page, tasks[4], 'pending');
     assert.match(await row(page, tasks[2]).innerText(), /Which colour should the demonstration use\?/);
-    assert.match(await row(page, tasks[4]).innerText(), /Number 1 in the queue/);
+    await until(async () => /Number 1 in the queue/.test(await row(page, tasks[4]).innerText()), { what: 'its place in line is shown' });
     await until(async () => (await page.getByTestId('running-badge').innerText()).startsWith('4'), { what: 'the badge counts' });
     assert.deepEqual(await Promise.all(['all', 'needs-input', 'running', 'pending', 'completed'].map((name) => count_of(page, name))), [5, 1, 4, 1, 0]);
     await until(async () => (await page.title()).startsWith('(4)'), { what: 'the title counts' });
