@@ -18,7 +18,20 @@ export function shortDuration(milliseconds: number): string {
   return duration(milliseconds);
 }
 
-const relative = new Map<string, Intl.RelativeTimeFormat>();
+// To make one of these takes longer than a row of the list: they are made once.
+function once<T>(make: (language: string) => T): (language: string) => T {
+  const made = new Map<string, T>();
+  return (language) => {
+    let format = made.get(language);
+    if (format === undefined) made.set(language, (format = make(language)));
+    return format;
+  };
+}
+const relative = once((language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'narrow' }));
+const dates = once((language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium' }));
+const times = once((language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }));
+const numbers = once((language) => new Intl.NumberFormat(language));
+const compacts = once((language) => new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 }));
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
@@ -28,26 +41,20 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
 
 // "2m ago", "2分钟前"; what is younger than a few seconds is "now".
 export function ago(then: number, now: number, language: string): string {
-  let format = relative.get(language);
-  if (!format) {
-    format = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'narrow' });
-    relative.set(language, format);
-  }
+  const format = relative(language);
   const past = Math.max(0, now - then);
   if (past < 3000) return format.format(0, 'second');
-  if (past > 30 * 86_400_000) return new Intl.DateTimeFormat(language, { dateStyle: 'medium' }).format(then);
+  if (past > 30 * 86_400_000) return dates(language).format(then);
   for (const [unit, size] of units) if (past >= size) return format.format(-Math.floor(past / size), unit);
   return format.format(0, 'second');
 }
 
-export const dateTime = (iso: string, language: string): string =>
-  new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }).format(Date.parse(iso));
+export const dateTime = (iso: string, language: string): string => times(language).format(Date.parse(iso));
 
-export const number = (value: number, language: string): string => new Intl.NumberFormat(language).format(value);
+export const number = (value: number, language: string): string => numbers(language).format(value);
 
 // "1.2k", "3.4M": token counts.
-export const compact = (value: number, language: string): string =>
-  new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 }).format(value);
+export const compact = (value: number, language: string): string => compacts(language).format(value);
 
 export function bytes(value: number): string {
   if (value < 1000) return `${value} B`;

@@ -1,31 +1,25 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import {
-  ChevronRight,
-  CircleHelp,
-  CornerDownRight,
-  Layers,
-  MessageSquare,
-  RotateCcw,
-  Square,
-  Terminal,
-  Trash2,
-  Wrench,
-} from 'lucide-react';
+import { ChevronRight, CircleHelp, CornerDownRight, Layers, Terminal, Wrench } from 'lucide-react';
 import { memo, type MouseEvent, type ReactNode } from 'react';
 
 import { api, call } from '../api/client';
 import type { Task } from '../api/types';
-import { useTranslation } from '../i18n/i18n';
+import { useTranslation, type Language, type Translate } from '../i18n/i18n';
 import { ago, dateTime, ms, number, shortModel, taskDuration } from '../lib/format';
 import { useDebounced, useNow } from '../lib/hooks';
-import { StatusBadge, WaitWords } from '../ui/StatusBadge';
+import { glyph } from '../ui/glyph';
+import { statusBadge, WaitWords } from '../ui/StatusBadge';
 import { can, type Action } from './actions';
 import { summary } from './summary';
+
+// Ten rows and more come into sight with every frame of a fast scroll, so a row is cheap to make: its parts are plain functions
+// where they have no state of their own, its icons one path each, and what is clicked is found by the row, not by its parts.
 
 export interface RowProps {
   task: Task;
   index: number;
+  top: number;
   selected: boolean;
   focused: boolean;
   phone: boolean;
@@ -38,9 +32,8 @@ export interface RowProps {
   onAction: (action: Action, task: Task) => void;
 }
 
-// Ticks by itself, so that the row does not.
-function Started({ task }: { task: Task }) {
-  const { language } = useTranslation();
+// What ticks does so by itself, so that the row does not.
+function Started({ task, language }: { task: Task; language: Language }) {
   const now = useNow();
   const at = task.started_at ?? task.created_at;
   return (
@@ -49,9 +42,12 @@ function Started({ task }: { task: Task }) {
     </time>
   );
 }
-function Duration({ task }: { task: Task }) {
-  return <>{taskDuration(task, useNow()) ?? '–'}</>;
+function Ticking({ task }: { task: Task }) {
+  return taskDuration(task, useNow()) ?? '–';
 }
+const isWorking = (task: Task): boolean => task.status === 'running' || task.status === 'resumed';
+const durationOf = (task: Task): ReactNode =>
+  task.started_at && (isWorking(task) || !task.completed_at) ? <Ticking task={task} /> : (taskDuration(task, 0) ?? '–');
 function LastUpdate({ task }: { task: Task }) {
   const { t, language } = useTranslation();
   const now = useNow();
@@ -61,10 +57,8 @@ function LastUpdate({ task }: { task: Task }) {
   );
 }
 
-export function SummaryLine({ task }: { task: Task }) {
-  const { t, language } = useTranslation();
+function summaryLine(task: Task, t: Translate, language: Language) {
   const { kind, text } = summary(task);
-  const working = task.status === 'running' || task.status === 'resumed';
   const pieces: ReactNode[] = [];
   if (kind === 'ask')
     pieces.push(
@@ -110,7 +104,7 @@ export function SummaryLine({ task }: { task: Task }) {
         {t('tasks.row.toolCalls', { count: task.progress.tool_calls })}
       </span>,
     );
-  if (working && kind !== 'ask') pieces.push(<LastUpdate key="u" task={task} />);
+  if (isWorking(task) && kind !== 'ask') pieces.push(<LastUpdate key="u" task={task} />);
   return (
     <div className="flex min-w-0 items-center gap-1.5 text-xs text-muted">
       {pieces.flatMap((piece, i) =>
@@ -154,10 +148,8 @@ function BatchChip({ id }: { id: string }) {
   );
 }
 
-function Fold({ task, fold, onFold }: Pick<RowProps, 'task' | 'fold' | 'onFold'>) {
-  const { t } = useTranslation();
+const foldButton = ({ task, fold }: RowProps, t: Translate) => {
   if (fold === 'none' || !task.session_id) return null;
-  const session = task.session_id;
   const label = t(fold === 'open' ? 'tasks.row.hideChildren' : 'tasks.row.showChildren');
   return (
     <button
@@ -166,198 +158,183 @@ function Fold({ task, fold, onFold }: Pick<RowProps, 'task' | 'fold' | 'onFold'>
       aria-expanded={fold === 'open'}
       aria-label={`${label}: ${task.title}`}
       title={label}
-      onClick={() => onFold(session)}
+      data-do="fold"
     >
       <ChevronRight size={15} className={`transition-transform ${fold === 'open' ? 'rotate-90' : ''}`} aria-hidden />
     </button>
   );
-}
+};
 
-function Marks({ task, depth, inBatch }: Pick<RowProps, 'task' | 'depth' | 'inBatch'>) {
-  const { t } = useTranslation();
-  return (
-    <>
-      {task.kind === 'command' && (
-        <Terminal size={14} className="shrink-0 text-muted" aria-label={t('tasks.row.command')} />
-      )}
-      {task.parent_session_id && depth === 0 && (
-        <Link
-          to="/tasks"
-          search={{ parent: task.parent_session_id }}
-          className="shrink-0 text-muted hover:text-text"
-          aria-label={t('tasks.row.siblings')}
-          title={t('tasks.row.siblings')}
-        >
-          <CornerDownRight size={14} aria-hidden />
-        </Link>
-      )}
-      {task.batch_id && !inBatch && <BatchChip id={task.batch_id} />}
-      {task.resume_count > 0 && (
-        <span className="chip shrink-0">{t('tasks.row.resumed', { count: task.resume_count })}</span>
-      )}
-      {task.is_forked && <span className="chip shrink-0">{t('tasks.row.forked')}</span>}
-      {task.attempt > 1 && <span className="chip shrink-0">{t('tasks.row.attempt', { n: task.attempt })}</span>}
-    </>
-  );
-}
+const marks = ({ task, depth, inBatch }: RowProps, t: Translate) => (
+  <>
+    {task.kind === 'command' && (
+      <Terminal size={14} className="shrink-0 text-muted" aria-label={t('tasks.row.command')} />
+    )}
+    {task.parent_session_id && depth === 0 && (
+      <Link
+        to="/tasks"
+        search={{ parent: task.parent_session_id }}
+        className="shrink-0 text-muted hover:text-text"
+        aria-label={t('tasks.row.siblings')}
+        title={t('tasks.row.siblings')}
+      >
+        <CornerDownRight size={14} aria-hidden />
+      </Link>
+    )}
+    {task.batch_id && !inBatch && <BatchChip id={task.batch_id} />}
+    {task.resume_count > 0 && (
+      <span className="chip shrink-0">{t('tasks.row.resumed', { count: task.resume_count })}</span>
+    )}
+    {task.is_forked && <span className="chip shrink-0">{t('tasks.row.forked')}</span>}
+    {task.attempt > 1 && <span className="chip shrink-0">{t('tasks.row.attempt', { n: task.attempt })}</span>}
+  </>
+);
 
-function Actions({ task, phone, onAction }: Pick<RowProps, 'task' | 'phone' | 'onAction'>) {
-  const { t } = useTranslation();
-  const icon = 'grid size-8 place-items-center rounded-lg text-muted hover:bg-grey-soft hover:text-text';
+const address = (task: Task): string => `/chat?taskId=${encodeURIComponent(task.id)}`;
+const icons = {
+  viewChat: glyph('M20.5 4.5h-17v12.4h4v4.3l5-4.3h8z', 16),
+  cancel: glyph('M7 7h10v10H7z', 16, true),
+  retry: glyph('M3.5 4v5.5H9M4 9.5a8.6 8.6 0 1 1-.6 4.6', 15),
+  delete: glyph('M3.5 6.5h17M9 6.5v-3h6v3M5.5 6.5l.9 14.2h11.2l.9-14.2M10 11v5.5M14 11v5.5', 15),
+};
+
+const actions = ({ task, phone }: RowProps, t: Translate) => {
   const label = (key: string) => ({ 'aria-label': `${t(key)}: ${task.title}`, title: t(key) });
+  const button = (action: Action, tone = '') => (
+    <button type="button" className={`row-icon ${tone}`} {...label(`tasks.actions.${action}`)} data-do={action}>
+      {icons[action]}
+    </button>
+  );
+  const more = can.cancel(task) || can.retry(task);
   return (
     <div className="-mr-2 flex items-center justify-end">
       {/* On a phone the row itself is the way there. */}
       {!phone && (
-        <Link to="/chat" search={{ taskId: task.id }} className={icon} {...label('tasks.actions.viewChat')}>
-          <MessageSquare size={16} aria-hidden />
-        </Link>
-      )}
-      {can.cancel(task) && (
-        <button
-          type="button"
-          className={icon}
-          {...label('tasks.actions.cancel')}
-          onClick={() => onAction('cancel', task)}
+        <a
+          href={address(task)}
+          className={`row-icon ${more ? '' : 'mr-8'}`}
+          {...label('tasks.actions.viewChat')}
+          data-do="open"
         >
-          <Square size={11} fill="currentColor" aria-hidden />
-        </button>
+          {icons.viewChat}
+        </a>
       )}
-      {can.retry(task) && (
-        <button
-          type="button"
-          className={icon}
-          {...label('tasks.actions.retry')}
-          onClick={() => onAction('retry', task)}
-        >
-          <RotateCcw size={15} aria-hidden />
-        </button>
-      )}
-      {!phone && !can.cancel(task) && !can.retry(task) && <span className="size-8" />}
-      <button
-        type="button"
-        className={`${icon} hover:text-red`}
-        {...label('tasks.actions.delete')}
-        onClick={() => onAction('delete', task)}
-      >
-        <Trash2 size={15} aria-hidden />
-      </button>
+      {can.cancel(task) && button('cancel')}
+      {can.retry(task) && button('retry')}
+      {button('delete', 'hover:text-red')}
     </div>
   );
-}
+};
 
-function Select({ task, index, selected, onSelect }: Pick<RowProps, 'task' | 'index' | 'selected' | 'onSelect'>) {
-  const { t } = useTranslation();
-  return (
-    <input
-      type="checkbox"
-      checked={selected}
-      readOnly
-      aria-label={t('tasks.select', { title: task.title })}
-      onClick={(event) => onSelect(index, event.shiftKey)}
-      className="size-4 accent-[var(--accent)]"
-    />
-  );
+const selectBox = ({ task, selected }: RowProps, t: Translate) => (
+  <input
+    type="checkbox"
+    checked={selected}
+    readOnly
+    aria-label={t('tasks.select', { title: task.title })}
+    data-do="select"
+    className="size-4 accent-[var(--accent)]"
+  />
+);
+
+// A click anywhere in a row: on what does something, on a link elsewhere, or on the row itself, which opens the task.
+function clicked(event: MouseEvent, { task, index, onSelect, onFold, onOpen, onAction }: RowProps): void {
+  const at = (event.target as Element).closest<HTMLElement>('a, button, input');
+  const what = at?.dataset.do;
+  if (what === 'select') return onSelect(index, event.shiftKey);
+  if (what === 'fold') return onFold(task.session_id ?? '');
+  if (what === 'cancel' || what === 'retry' || what === 'delete') return onAction(what, task);
+  if (what === 'open') {
+    // In another tab or window where that is asked for: the browser knows how.
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+  } else if (at || getSelection()?.toString()) return; // Words that were marked are no click.
+  onOpen(task);
 }
 
 export const TaskRow = memo(function TaskRow(props: RowProps) {
-  const { task, index, selected, focused, phone, depth } = props;
+  const { t, language } = useTranslation();
+  const { task, index, top, selected, focused, phone, depth } = props;
   const indent = depth > 0 ? { paddingLeft: depth * 22 } : undefined;
-  const open = (event: MouseEvent) => {
-    // What is in the row has its own meaning, and so have words that were marked.
-    if ((event.target as Element).closest('a, button, input') || getSelection()?.toString()) return;
-    props.onOpen(task);
+  const tone = selected ? 'bg-accent-soft' : focused ? 'bg-hover' : 'hover:bg-panel';
+  const focus = focused ? 'shadow-[inset_3px_0_0_var(--accent)]' : '';
+  const row = {
+    role: 'row',
+    'aria-rowindex': index + 2,
+    'data-task': task.id,
+    'data-depth': depth,
+    style: { top },
+    onClick: (event: MouseEvent) => clicked(event, props),
   };
-  const tone = `cursor-pointer border-b border-line ${selected ? 'bg-accent-soft' : focused ? 'bg-hover' : 'hover:bg-panel'} ${focused ? 'shadow-[inset_3px_0_0_var(--accent)]' : ''}`;
   const title = (
-    <Link
-      to="/chat"
-      search={{ taskId: task.id }}
-      className="min-w-0 truncate font-medium hover:underline"
-      title={task.title}
-    >
+    <a href={address(task)} className="min-w-0 truncate font-medium hover:underline" title={task.title} data-do="open">
       {task.title}
-    </Link>
+    </a>
   );
   if (phone) {
     return (
-      <div
-        role="row"
-        aria-rowindex={index + 2}
-        data-task={task.id}
-        data-depth={depth}
-        onClick={open}
-        className={`flex h-full flex-col justify-center gap-1 px-4 ${tone}`}
-      >
+      <div {...row} className={`task-row flex flex-col justify-center gap-1 px-4 ${tone} ${focus}`}>
         <div role="cell" className="flex min-w-0 items-center gap-2" style={indent}>
-          <Select {...props} />
-          <Fold {...props} />
+          {selectBox(props, t)}
+          {foldButton(props, t)}
           {title}
-          <span className="ml-auto">
-            <StatusBadge task={task} />
-          </span>
+          <span className="ml-auto">{statusBadge(task, t)}</span>
         </div>
         <div role="cell" className="flex min-w-0 items-center gap-2 pl-6 text-xs text-muted">
           <span className="shrink-0">{task.agent}</span>
-          <span className="tabular-nums">
-            <Duration task={task} />
-          </span>
-          <span className="min-w-0 flex-1">
-            <SummaryLine task={task} />
-          </span>
-          <Actions {...props} />
+          <span className="tabular-nums">{durationOf(task)}</span>
+          <span className="min-w-0 flex-1">{summaryLine(task, t, language)}</span>
+          {actions(props, t)}
         </div>
       </div>
     );
   }
   return (
     <div
-      role="row"
-      aria-rowindex={index + 2}
+      {...row}
       aria-selected={selected}
       aria-current={focused || undefined}
-      data-task={task.id}
-      data-depth={depth}
-      onClick={open}
-      className={`task-grid h-full ${tone}`}
+      className={`task-row task-grid ${tone} ${focus}`}
     >
       <div role="cell" className="flex">
-        <Select {...props} />
+        {selectBox(props, t)}
       </div>
       <div role="cell" className="min-w-0 pr-4" style={indent}>
         <div className="flex min-w-0 items-center gap-2">
           {depth > 0 && <CornerDownRight size={14} className="shrink-0 text-muted" aria-hidden />}
-          <Fold {...props} />
+          {foldButton(props, t)}
           {title}
-          <Marks {...props} />
+          {marks(props, t)}
         </div>
-        <SummaryLine task={task} />
+        {summaryLine(task, t, language)}
       </div>
       <div role="cell" className="col-agent truncate pr-3" title={task.agent}>
         {task.agent}
       </div>
-      <div role="cell">
-        <StatusBadge task={task} />
-      </div>
+      <div role="cell">{statusBadge(task, t)}</div>
       <div role="cell" className="col-model truncate pr-3 text-muted" title={task.model ?? undefined}>
         {task.model ? shortModel(task.model) : '–'}
       </div>
       <div role="cell" className="col-started truncate pr-3 text-muted">
-        <Started task={task} />
+        <Started task={task} language={language} />
       </div>
       <div role="cell" className="pr-3 tabular-nums">
-        <Duration task={task} />
+        {durationOf(task)}
       </div>
-      <div role="cell">
-        <Actions {...props} />
-      </div>
+      <div role="cell">{actions(props, t)}</div>
     </div>
   );
 });
 
-export function SkeletonRow({ phone }: { phone: boolean }) {
+// A row that is not read yet. It stands still: that one moves would cost more than the row that comes.
+export function SkeletonRow({ phone, top }: { phone: boolean; top?: number }) {
+  const place = top === undefined ? 'relative' : '';
   return (
-    <div className={`flex h-full items-center gap-4 border-b border-line px-4 ${phone ? '' : 'pl-14'}`} aria-hidden>
+    <div
+      className={`task-row flex items-center gap-4 px-4 ${place} ${phone ? '' : 'pl-14'}`}
+      style={{ top }}
+      aria-hidden
+    >
       <div className="skeleton h-4 w-2/5" />
       <div className="skeleton h-4 w-1/6" />
       <div className="skeleton h-4 w-1/5" />

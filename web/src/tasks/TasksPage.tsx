@@ -1,7 +1,6 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { ArrowUp, Plus } from 'lucide-react';
-import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { lazy, memo, Suspense, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 import { needsInput, type Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
@@ -12,10 +11,12 @@ import { arrivals, listMayMove, queryClient, useActive } from '../queries';
 import { taskQuery, type TaskSearch } from '../search';
 import type { Confirmation } from '../ui/Dialog';
 import { act, type Action } from './actions';
+import { allRows, rowTop, type Rows } from './rows';
 import { isEmpty, nothing, toggle } from './selection';
 import { SkeletonRow, TaskRow } from './TaskRow';
 import { Toolbar } from './Toolbar';
 import { hasChildren } from './tree';
+import { useShown } from './useShown';
 import { useTaskList } from './useTaskList';
 import { useTree, type TreeRow } from './useTree';
 
@@ -26,7 +27,26 @@ const Confirm = lazy(() => import('../ui/Confirm'));
 const NoTasks = lazy(() => import('./NoTasks'));
 
 const none: Task[] = [];
+const nowhere: number[] = [];
+const headHeight = 36; // Of the columns' names, which stay where the rows scroll.
+const barHeight = 80; // What floats above the last rows while some are selected.
 const headings = ['name', 'agent', 'status', 'model', 'started', 'duration', 'actions'] as const;
+
+const Heading = memo(function Heading({ agent }: { agent: string | undefined }) {
+  const { t } = useTranslation();
+  return (
+    <header className="flex items-start gap-4 px-6 pt-5 pb-4 max-md:px-4">
+      <div className="min-w-0 flex-1">
+        <h1 className="text-[22px] leading-tight font-semibold tracking-tight">{t('tasks.title')}</h1>
+        <p className="mt-0.5 text-muted max-md:hidden">{t('tasks.subtitle')}</p>
+      </div>
+      <Link to="/chat" search={agent ? { agentId: agent } : {}} className="btn btn-primary h-9">
+        <Plus size={16} aria-hidden />
+        {t('tasks.newTask')}
+      </Link>
+    </header>
+  );
+});
 
 export function TasksPage() {
   const { t } = useTranslation();
@@ -35,7 +55,7 @@ export function TasksPage() {
   const phone = usePhone();
   const searchBox = useRef<HTMLInputElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
-  const [range, setRange] = useState<[number, number]>([0, 40]);
+  const preloaded = useRef(false);
   const [focus, setFocus] = useState(-1);
   const [selection, setSelection] = useState(nothing);
   const [question, setQuestion] = useState<Confirmation | null>(null);
@@ -46,7 +66,10 @@ export function TasksPage() {
   }, [t]);
 
   const query = useMemo(() => taskQuery(search), [search]);
-  const list = useTaskList(query, range[0], range[1]);
+  const rowHeight = phone ? 84 : 56;
+  // Rows move only for those who look at the top.
+  const { shown, settle, reveal } = useShown(scroller, (top) => listMayMove.set(top < rowHeight));
+  const list = useTaskList(query, shown.from, shown.to);
   // What asks for a person is found among the tasks at work: the server has no such state.
   // The rows first: what they do not need waits for them.
   const seen = useDebounced(!list.head.isPending, 60, false);
@@ -66,24 +89,9 @@ export function TasksPage() {
   // For what rows call: it must not be new each time, or every row would be drawn again with every pixel scrolled.
   const latestRow = useLatest(rowAt);
 
-  const rowHeight = phone ? 84 : 56;
-  const virtual = useVirtualizer({
-    count: total,
-    getScrollElement: () => scroller.current,
-    estimateSize: (index) => (!onlyAsking && tree.isHidden(index) ? 0 : rowHeight),
-    overscan: 8,
-    paddingEnd: isEmpty(selection) ? 0 : 80, // What floats above the last rows hides none of them.
-    onChange: (instance) => {
-      const items = instance.getVirtualItems();
-      const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 40];
-      const shown: [number, number] = onlyAsking ? [first, last] : [tree.flat(first), tree.flat(last)];
-      setRange((old) => (old[0] === shown[0] && old[1] === shown[1] ? old : shown));
-      // Rows move only for those who look at the top.
-      const top = (scroller.current?.scrollTop ?? 0) < rowHeight;
-      listMayMove.set(top);
-    },
-  });
-  useEffect(() => virtual.measure(), [rowHeight, virtual, tree.inserts]);
+  const covered = isEmpty(selection) ? 0 : barHeight;
+  const rows: Rows = { count: total, height: rowHeight, hidden: onlyAsking ? nowhere : tree.hidden };
+  useLayoutEffect(() => settle(rows, onlyAsking ? (index) => index : tree.flat));
   useEffect(() => {
     setSelection(nothing);
     tree.close();
@@ -94,8 +102,11 @@ export function TasksPage() {
   }, [query]);
   useEffect(() => () => listMayMove.set(true), []);
 
-  const setSearch = (change: Partial<TaskSearch>) =>
-    void navigate({ to: '/tasks', search: (old) => ({ ...old, ...change }), replace: 'q' in change });
+  const setSearch = useCallback(
+    (change: Partial<TaskSearch>) =>
+      void navigate({ to: '/tasks', search: (old) => ({ ...old, ...change }), replace: 'q' in change }),
+    [navigate],
+  );
   const toTop = () => {
     arrivals.set(0);
     scroller.current?.scrollTo({ top: 0 });
@@ -128,10 +139,10 @@ export function TasksPage() {
 
   const move = (by: number, extend: boolean) => {
     let next = Math.max(0, Math.min(total - 1, focus + by));
-    while (!onlyAsking && tree.isHidden(next) && next + by >= 0 && next + by < total) next += by;
+    while (rows.hidden.includes(next) && next + by >= 0 && next + by < total) next += by;
     if (total === 0) return;
     setFocus(next);
-    virtual.scrollToIndex(next);
+    reveal(next, covered + (phone ? 0 : headHeight));
     if (extend)
       setSelection((old) =>
         toggle({ ...old, anchor: old.anchor ?? Math.max(0, focus) }, next, true, (i) => rowAt(i)?.id),
@@ -161,22 +172,24 @@ export function TasksPage() {
     Escape: () => (isEmpty(selection) ? setFocus(-1) : setSelection(nothing)),
   });
 
+  const drawn: number[] = [];
+  for (let index = shown.first; index <= Math.min(shown.last, total - 1); index++)
+    if (!rows.hidden.includes(index)) drawn.push(index);
+  // What a click on a row opens is there before the click.
+  const router = useRouter();
+  const preload = () => {
+    if (preloaded.current) return;
+    preloaded.current = true;
+    void router.loadRouteChunk(router.routesByPath['/chat']);
+  };
+
   const filtered = Object.keys(search).some((key) => key !== 'sort');
   const failed = !onlyAsking && list.head.isError && !list.head.data ? list.head.error : null;
   const loading = onlyAsking ? matching.isPending : list.head.isPending;
 
   return (
     <>
-      <header className="flex items-start gap-4 px-6 pt-5 pb-4 max-md:px-4">
-        <div className="min-w-0 flex-1">
-          <h1 className="text-[22px] leading-tight font-semibold tracking-tight">{t('tasks.title')}</h1>
-          <p className="mt-0.5 text-muted max-md:hidden">{t('tasks.subtitle')}</p>
-        </div>
-        <Link to="/chat" search={search.agent ? { agentId: search.agent } : {}} className="btn btn-primary h-9">
-          <Plus size={16} aria-hidden />
-          {t('tasks.newTask')}
-        </Link>
-      </header>
+      <Heading agent={search.agent} />
       <Toolbar
         search={search}
         setSearch={setSearch}
@@ -226,54 +239,47 @@ export function TasksPage() {
               ))}
             </div>
             {total > 0 && (
-              <div className="relative w-full" style={{ height: virtual.getTotalSize() }} role="presentation">
-                {virtual.getVirtualItems().map((item) => {
-                  const row = treeRow(item.index);
+              <div
+                className="relative w-full"
+                style={{ height: allRows(rows) + covered }}
+                role="presentation"
+                onPointerOver={preload}
+                onFocus={preload}
+              >
+                {drawn.map((index) => {
+                  const row = treeRow(index);
                   const task = row?.task;
-                  if (item.size === 0) return null;
-                  return (
-                    <div
-                      key={item.key}
-                      role="presentation"
-                      className="absolute inset-x-0 top-0"
-                      style={{ height: item.size, transform: `translateY(${item.start}px)` }}
-                    >
-                      {task ? (
-                        <TaskRow
-                          task={task}
-                          depth={row?.depth ?? 0}
-                          fold={
-                            onlyAsking || !task.session_id || !hasChildren(task, tree.parents)
-                              ? 'none'
-                              : tree.open.has(task.session_id)
-                                ? 'open'
-                                : 'closed'
-                          }
-                          onFold={onFold}
-                          inBatch={search.batch !== undefined}
-                          onOpen={onOpen}
-                          index={item.index}
-                          phone={phone}
-                          focused={item.index === focus}
-                          selected={selection.all || selection.ids.has(task.id)}
-                          onSelect={onSelect}
-                          onAction={onAction}
-                        />
-                      ) : (
-                        <SkeletonRow phone={phone} />
-                      )}
-                    </div>
+                  return task ? (
+                    <TaskRow
+                      key={index}
+                      task={task}
+                      top={rowTop(rows, index)}
+                      depth={row.depth}
+                      fold={
+                        onlyAsking || !task.session_id || !hasChildren(task, tree.parents)
+                          ? 'none'
+                          : tree.open.has(task.session_id)
+                            ? 'open'
+                            : 'closed'
+                      }
+                      onFold={onFold}
+                      inBatch={search.batch !== undefined}
+                      onOpen={onOpen}
+                      index={index}
+                      phone={phone}
+                      focused={index === focus}
+                      selected={selection.all || selection.ids.has(task.id)}
+                      onSelect={onSelect}
+                      onAction={onAction}
+                    />
+                  ) : (
+                    <SkeletonRow key={index} phone={phone} top={rowTop(rows, index)} />
                   );
                 })}
               </div>
             )}
           </div>
-          {loading &&
-            Array.from({ length: 8 }, (_, i) => (
-              <div key={i} className="h-14">
-                <SkeletonRow phone={phone} />
-              </div>
-            ))}
+          {loading && Array.from({ length: 8 }, (_, i) => <SkeletonRow key={i} phone={phone} />)}
           <Suspense>
             {!loading && (failed || total === 0) && (
               <NoTasks
@@ -292,10 +298,7 @@ export function TasksPage() {
               total={onlyAsking ? asking.length : list.total}
               query={query}
               search={search}
-              tasks={virtual
-                .getVirtualItems()
-                .map((item) => rowAt(item.index))
-                .filter((task) => task !== undefined)}
+              tasks={drawn.map(rowAt).filter((task) => task !== undefined)}
               onAll={selectAll}
               onClear={() => setSelection(nothing)}
               onQuestion={setQuestion}

@@ -1,5 +1,5 @@
 import { Search, X } from 'lucide-react';
-import { useEffect, useState, type RefObject } from 'react';
+import { memo, useEffect, useState, type RefObject } from 'react';
 
 import type { Counts } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
@@ -32,7 +32,8 @@ interface Props {
   ready: boolean; // The rows are there: what they do not need may be read.
 }
 
-export function Toolbar({ search, setSearch, counts, asking, searchBox, ready }: Props) {
+// Not drawn again with every row that comes into sight.
+export const Toolbar = memo(function Toolbar({ search, setSearch, counts, asking, searchBox, ready }: Props) {
   const { t, language } = useTranslation();
   const agents = useAgents(ready || search.agent !== undefined).data?.agents ?? [];
   const [text, setText] = useState(search.q ?? '');
@@ -144,7 +145,7 @@ export function Toolbar({ search, setSearch, counts, asking, searchBox, ready }:
       </div>
     </div>
   );
-}
+});
 
 function Pill({ label, onRemove }: { label: string; onRemove: () => void }) {
   const { t } = useTranslation();

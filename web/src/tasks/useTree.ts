@@ -58,14 +58,17 @@ export function useTree(list: Source, active: Task[]) {
     // A parent that stands below another is opened there, and not a second time in its own place.
     const at = new Map(loaded.map(([index, task]) => [index, task.id]));
     const kept = inserts.filter(({ flat }) => !below.has(at.get(flat) ?? '')).sort((a, b) => a.flat - b.flat);
-    return { inserts: kept, hidden: below, parents };
+    // In its own place a task is hidden while it stands below its parent.
+    const shift = (flat: number) => inserted(kept.filter((each) => each.flat < flat));
+    const hidden = loaded.filter(([, task]) => below.has(task.id)).map(([flat]) => flat + shift(flat));
+    return { inserts: kept, hidden: hidden.sort((a, b) => a - b), parents };
     // `list` and `sessions` are new each time; their content is in the rest.
   }, [list.version, open, read, active]);
 
   return {
     parents,
     open,
-    inserts,
+    hidden,
     total: list.total + inserted(inserts),
     toggle: (session: string) =>
       setOpen((old) => {
@@ -80,13 +83,6 @@ export function useTree(list: Source, active: Task[]) {
       if (child) return child;
       const task = list.rows(flat);
       return task && { task, depth: 0 };
-    },
-    // In its own place while it stands below its parent.
-    isHidden(index: number): boolean {
-      if (hidden.size === 0) return false;
-      const { flat } = place(index, inserts);
-      const task = flat === undefined ? undefined : list.rows(flat);
-      return task !== undefined && hidden.has(task.id);
     },
     flat: (index: number): number => {
       for (let i = index; i >= 0; i--) {

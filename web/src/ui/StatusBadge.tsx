@@ -2,7 +2,7 @@ import { Ban, Check, CircleHelp, Clock, Hourglass, LoaderCircle, RotateCw, X } f
 import type { ReactNode } from 'react';
 
 import type { Status, WaitingFor } from '../api/types';
-import { useTranslation } from '../i18n/i18n';
+import { useTranslation, type Translate } from '../i18n/i18n';
 import { duration } from '../lib/format';
 import { useNow } from '../lib/hooks';
 
@@ -29,7 +29,7 @@ const shown: Record<Status, Shown> = {
 };
 
 // What a task shows of itself: its state, unless something else is the news: it asks, or its processes are going.
-export function shownState(task: { status: Status; stopping: boolean; waiting_for: WaitingFor | null }): Shown {
+export function shownState(task: Stateful): Shown {
   if (task.stopping) {
     const key = task.status === 'cancelled' ? 'tasks.status.cancelling' : 'tasks.status.stopping';
     return { key, tone: 'bg-grey-soft text-grey', icon: busy };
@@ -55,8 +55,12 @@ export function WaitWords({ waiting }: { waiting: WaitingFor }) {
   );
 }
 
-export function StatusBadge({ task }: { task: { status: Status; stopping: boolean; waiting_for: WaitingFor | null } }) {
-  const { t } = useTranslation();
+interface Stateful {
+  status: Status;
+  stopping: boolean;
+  waiting_for: WaitingFor | null;
+}
+export function statusBadge(task: Stateful, t: Translate) {
   const { key, tone, icon } = shownState(task);
   return (
     <span
@@ -68,3 +72,4 @@ export function StatusBadge({ task }: { task: { status: Status; stopping: boolea
     </span>
   );
 }
+export const StatusBadge = ({ task }: { task: Stateful }) => statusBadge(task, useTranslation().t);
