@@ -462,10 +462,16 @@ TEST(Title, IsTheFirstThatSaysSomething) {
   EXPECT_EQ(title_of(launch), "Build it");
 }
 
-TEST(Title, IsCutAtEightyCharactersAndNotInsideOne) {
+TEST(Title, IsCutAtEightyCharactersAndNotInsideOneAndSaysSo) {
   Launch launch;
-  for (int i = 0; i < 100; ++i) launch.prompt += "字";
-  EXPECT_EQ(title_of(launch).size(), 240u);
+  std::string eighty;
+  for (int i = 0; i < 80; ++i) eighty += "字";
+  launch.prompt = eighty;
+  EXPECT_EQ(title_of(launch), eighty);
+  launch.prompt += "字";
+  EXPECT_EQ(title_of(launch), eighty.substr(0, 79 * 3) + "…");
+  launch.prompt = std::string(78, 'a') + " bc";
+  EXPECT_EQ(title_of(launch), std::string(78, 'a') + "…");
   launch.prompt.clear();
   EXPECT_FALSE(title_of(launch).empty());
 }

@@ -11,6 +11,12 @@ constexpr size_t title_characters_max = 80;
 // The first line that says something.
 std::string_view first_words(std::string_view text) { return trim(first_line(trim(text))); }
 
+// Whoever reads a title that was cut sees that there is more.
+std::string cut(std::string_view words) {
+  if (first_characters(words, title_characters_max).size() == words.size()) return std::string(words);
+  return std::string(trim(first_characters(words, title_characters_max - 1))) + "…";
+}
+
 }  // namespace
 
 bool holds_slot(const Task& task) {
@@ -43,7 +49,7 @@ std::string title_of(const Launch& launch) {
   const std::string& work = launch.kind == TaskKind::command ? launch.command : launch.prompt;
   for (const std::string* source : {&launch.title, &launch.description, &work}) {
     const std::string_view words = first_words(*source);
-    if (!words.empty()) return std::string(first_characters(words, title_characters_max));
+    if (!words.empty()) return cut(words);
   }
   // A prompt of attachments only has no words of its own.
   return launch.kind == TaskKind::command ? "Command" : "Task";

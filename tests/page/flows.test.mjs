@@ -168,7 +168,14 @@ describe('what happens to a task', async () => {
     await page.getByRole('tabpanel').getByText('800 of 1,000 tokens').waitFor();
     await page.getByRole('tabpanel').getByText(/0:\d\d of 1:00:00 of time/).waitFor();
     await check_accessible(page, 'a budget in the details');
+    // What its subtasks use is taken from it too.
+    const parent = await server.task(id);
+    model.rule('a small part', [{ text: 'Here it is.', usage: { input: 60, output: 40 } }]);
+    const child = await launch('a small part', { parent_session_id: parent.session_id });
+    await server.at_rest(child.id);
+    await page.getByRole('tabpanel').getByText('900 of 1,000 tokens').waitFor();
     await page.getByRole('tab', { name: 'Chat' }).click();
+    await until(async () => (await meter.getAttribute('aria-label')) === '900 of 1,000 tokens', { what: 'the subtask is counted' });
     model.release('more');
     await status(page, 'failed');
     assert.match(await page.getByTestId('failure').innerText(), /budget/i);

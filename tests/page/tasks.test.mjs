@@ -110,6 +110,18 @@ describe('the Tasks page', async () => {
     await shown('修复登录页面', 'broken backup', 'backup the wiki');
   });
 
+  test('shows that a long title was cut, and all of it to who points at it', async (t) => {
+    const server = await Server.start(t);
+    const page = await (await browser.person(t, server)).login();
+    const prompt = `noop ${'and look at the login page once more '.repeat(4)}`.trim();
+    const task = await server.ask(prompt);
+    const link = row(page, task).locator('a').first();
+    await until(async () => (await link.innerText()).length <= 80 && (await link.innerText()).endsWith('…'), { what: 'the title says that it was cut' });
+    assert.equal(await link.getAttribute('title'), prompt);
+    await link.click();
+    assert.equal(await page.getByRole('heading', { level: 1 }).getAttribute('title'), prompt);
+  });
+
   test('selects one, a range and all that match, and says how many before it acts', async (t) => {
     const server = await Server.start(t);
     const page = await (await browser.person(t, server)).login();

@@ -175,6 +175,22 @@ export const useActive = (filter: TaskQuery = {}, enabled = true) =>
     placeholderData: (old) => old,
   });
 
+// The tasks that a session launched, in the order in which it did.
+export const childrenOf = (session: string | null) => ({
+  queryKey: ['children', session],
+  enabled: session !== null,
+  queryFn: ({ signal }: { signal: AbortSignal }) =>
+    readTasks(
+      call(
+        api.GET('/api/tasks', {
+          params: { query: { parent_session_id: session ?? '', sort: 'oldest', limit: 100 } },
+          signal,
+        }),
+      ),
+    ),
+});
+export const useChildren = (session: string | null): Task[] | undefined => useQuery(childrenOf(session)).data?.tasks;
+
 export const useAgents = (enabled = true) =>
   useQuery({
     enabled,

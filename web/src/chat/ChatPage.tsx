@@ -11,6 +11,7 @@ import { usePhone } from '../lib/hooks';
 import { queryClient, upToDate, useTask } from '../queries';
 import { chatTabs, type ChatTab } from '../search';
 import { act, can, showError } from '../tasks/actions';
+import { wholeTitle } from '../tasks/summary';
 import Confirm from '../ui/Confirm';
 import type { Confirmation } from '../ui/Dialog';
 import { Empty } from '../ui/Empty';
@@ -117,8 +118,8 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
             <ArrowLeft size={17} aria-hidden />
           </Link>
           <h1
-            className={`min-w-0 truncate text-[17px] font-semibold tracking-tight ${command && task.command?.startsWith(task.title) ? 'font-mono text-[15px]' : ''}`}
-            title={task.title}
+            className={`min-w-0 truncate text-[17px] font-semibold tracking-tight ${command && task.command?.startsWith(task.title.replace(/…$/, '')) ? 'font-mono text-[15px]' : ''}`}
+            title={wholeTitle(task)}
           >
             {task.title}
           </h1>

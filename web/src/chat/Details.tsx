@@ -4,14 +4,15 @@ import { ChevronRight } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 
 import { api, call } from '../api/client';
-import { readTasks } from '../queries';
 import type { Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { bytes, cost, dateTime, number } from '../lib/format';
 import { useNow } from '../lib/hooks';
+import { useChildren } from '../queries';
 import { CopyButton } from '../ui/CopyLine';
 import { StatusBadge } from '../ui/StatusBadge';
 import { Meter, shares, shareText } from './Usage';
+import { useSpent } from './useSpent';
 
 function Line({ name, children }: { name: string; children: ReactNode }) {
   return (
@@ -21,21 +22,6 @@ function Line({ name, children }: { name: string; children: ReactNode }) {
     </div>
   );
 }
-
-const useChildren = (session: string | null) =>
-  useQuery({
-    queryKey: ['children', session],
-    enabled: session !== null,
-    queryFn: ({ signal }) =>
-      readTasks(
-        call(
-          api.GET('/api/tasks', {
-            params: { query: { parent_session_id: session ?? '', sort: 'oldest', limit: 100 } },
-            signal,
-          }),
-        ),
-      ),
-  }).data?.tasks;
 
 // The tasks that a task launched, and theirs, opened one by one.
 function Children({ session, depth = 0 }: { session: string; depth?: number }) {
@@ -81,9 +67,10 @@ function Child({ task, depth }: { task: Task; depth: number }) {
 function Budget({ task }: { task: Task }) {
   const { t, language } = useTranslation();
   const now = useNow();
+  const spent = useSpent(task);
   return (
     <ul className="flex flex-col gap-1.5">
-      {shares(task, now).map((share) => (
+      {shares(task, spent, now).map((share) => (
         <li key={share.key} className="flex flex-wrap items-center gap-x-3">
           <span className="min-w-44">{shareText(share, t, language)}</span>
           <Meter share={share} />

@@ -1,26 +1,13 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import { api, call } from '../api/client';
-import { readTasks } from '../queries';
 import { useTranslation } from '../i18n/i18n';
+import { useChildren } from '../queries';
 import { StatusBadge } from '../ui/StatusBadge';
 
 // What this task launched, and how it goes, in one line.
 export function Subtasks({ session }: { session: string }) {
   const { t } = useTranslation();
-  const children = useQuery({
-    queryKey: ['children', session],
-    queryFn: ({ signal }) =>
-      readTasks(
-        call(
-          api.GET('/api/tasks', {
-            params: { query: { parent_session_id: session, sort: 'oldest', limit: 100 } },
-            signal,
-          }),
-        ),
-      ),
-  }).data?.tasks;
+  const children = useChildren(session);
   if (!children || children.length === 0) return null;
   return (
     <nav

@@ -1,8 +1,9 @@
-// What a task has used, and how much of what it may use: the fullest of its budgets is the one that ends it.
+// What a task has used, and how much of what it and its subtasks may use: the fullest of its budgets is the one that ends it.
 import { atWork, type Task } from '../api/types';
 import { useTranslation, type Translate } from '../i18n/i18n';
 import { compact, cost, duration, ms, number, taskDuration } from '../lib/format';
 import { useNow } from '../lib/hooks';
+import { useSpent, type Spent } from './useSpent';
 
 export interface Share {
   key: keyof NonNullable<Task['budget']>;
@@ -10,15 +11,11 @@ export interface Share {
   most: number;
 }
 
-export function shares(task: Task, now: number): Share[] {
+export function shares(task: Task, spent: Spent, now: number): Share[] {
   if (!task.budget) return [];
-  const { usage, turns, tool_calls } = task.progress;
   const start = ms(task.started_at);
   const used: Record<Share['key'], number> = {
-    tokens: usage.input_tokens + usage.output_tokens,
-    cost_usd: usage.cost_usd,
-    turns,
-    tool_calls,
+    ...spent,
     wall_s:
       start === null ? 0 : Math.max(0, (atWork(task.status) ? now : (ms(task.completed_at) ?? now)) - start) / 1000,
   };
@@ -63,7 +60,7 @@ export function Usage({ task }: { task: Task }) {
   const { input_tokens, output_tokens, cost_usd } = task.progress.usage;
   const now = useNow();
   const time = taskDuration(task, now);
-  const fullest = shares(task, now).sort((a, b) => b.used / b.most - a.used / a.most)[0];
+  const fullest = shares(task, useSpent(task), now).sort((a, b) => b.used / b.most - a.used / a.most)[0];
   return (
     <span
       className="flex shrink-0 items-center gap-3 text-xs whitespace-nowrap text-muted tabular-nums"

@@ -5,6 +5,7 @@ import { pieces, plain } from './ansi';
 import { isDiff } from './Diff';
 import { spansOf, ticksOf } from './timeline';
 import { shares } from './Usage';
+import { mayHaveLaunched, spentBy } from './useSpent';
 
 describe('ansi', () => {
   it('keeps colours and drops what a terminal would obey', () => {
@@ -97,13 +98,24 @@ describe('shares of a budget', () => {
     }) as unknown as Task;
   const now = Date.parse('2026-01-01T00:00:30.000Z');
   it('are of what is bounded, and time stands still when it ended', () => {
-    expect(shares(task({}), now).map(({ key, used, most }) => [key, used, most])).toEqual([
+    expect(shares(task({}), spentBy([task({})]), now).map(({ key, used, most }) => [key, used, most])).toEqual([
       ['tokens', 400, 1000],
       ['cost_usd', 0.5, 2],
       ['wall_s', 30, 60],
     ]);
     const ended = task({ status: 'completed', completed_at: '2026-01-01T00:00:12.000Z' });
-    expect(shares(ended, now).at(-1)).toMatchObject({ key: 'wall_s', used: 12 });
-    expect(shares(task({ budget: null }), now)).toEqual([]);
+    expect(shares(ended, spentBy([ended]), now).at(-1)).toMatchObject({ key: 'wall_s', used: 12 });
+    expect(shares(task({ budget: null }), spentBy([]), now)).toEqual([]);
+  });
+  it('are of what the task and its subtasks used together', () => {
+    const both = spentBy([task({}), task({ budget: null })]);
+    expect(both).toEqual({ tokens: 800, cost_usd: 1, turns: 2, tool_calls: 6 });
+    expect(shares(task({}), both, now)[0]).toEqual({ key: 'tokens', used: 800, most: 1000 });
+  });
+  it('ask for the subtasks of those that may have launched some', () => {
+    const still = { usage: { input_tokens: 0, output_tokens: 0, cost_usd: 0 }, turns: 1, tool_calls: 0 };
+    const ids = [task({ session_id: 'a' }), task({ session_id: null }), task({ session_id: 'b', progress: still })];
+    expect(mayHaveLaunched(ids)).toEqual(['a']);
+    expect(mayHaveLaunched(Array.from({ length: 50 }, () => task({ session_id: 'a' }))).length).toBe(20);
   });
 });

@@ -11,7 +11,7 @@ import { useDebounced, useNow } from '../lib/hooks';
 import { glyph } from '../ui/glyph';
 import { statusBadge, WaitWords } from '../ui/StatusBadge';
 import { can, type Action } from './actions';
-import { summary } from './summary';
+import { summary, wholeTitle } from './summary';
 
 // Ten rows and more come into sight with every frame of a fast scroll, so a row is cheap to make: its parts are plain functions
 // where they have no state of their own, its icons one path each, and what is clicked is found by the row, not by its parts.
@@ -267,7 +267,12 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
     onClick: (event: MouseEvent) => clicked(event, props),
   };
   const title = (
-    <a href={address(task)} className="min-w-0 truncate font-medium hover:underline" title={task.title} data-do="open">
+    <a
+      href={address(task)}
+      className="min-w-0 truncate font-medium hover:underline"
+      title={wholeTitle(task)}
+      data-do="open"
+    >
       {task.title}
     </a>
   );

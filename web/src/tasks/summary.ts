@@ -37,3 +37,13 @@ export function summary(task: Task): Summary {
   if (task.result) return { kind: 'result', text: firstLine(task.result).replace(/[*_`#>]+/g, '') };
   return { kind: 'none', text: '' };
 }
+
+// A long title is cut by the server, and ends with an ellipsis: here is what it was cut from, for those who point at it.
+const mostOfIt = 500;
+export function wholeTitle(task: Pick<Task, 'title' | 'description' | 'command' | 'prompt'>): string {
+  if (!task.title.endsWith('…')) return task.title;
+  const start = task.title.slice(0, -1);
+  const whole = [task.description, task.command, task.prompt].map((text) => text?.trim() ?? '');
+  const found = whole.find((text) => text.startsWith(start));
+  return found === undefined ? task.title : found.length > mostOfIt ? `${found.slice(0, mostOfIt)}…` : found;
+}

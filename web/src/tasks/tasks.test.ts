@@ -4,8 +4,8 @@ import type { Task, TaskEvent, TaskList } from '../api/types';
 import { changesOf, hear, patchList, upToDate } from '../queries';
 import { chatSearch, taskQuery, taskSearch } from '../search';
 import { isEmpty, nothing, toggle } from './selection';
-import { askText, summary } from './summary';
-import { childrenOf, hasChildren, inserted, place, type Insert } from './tree';
+import { askText, summary, wholeTitle } from './summary';
+import { rowsBelow, hasChildren, inserted, place, type Insert } from './tree';
 import { pagesFor } from './useTaskList';
 
 const task = (id: string, more: Partial<Task> = {}): Task =>
@@ -89,6 +89,21 @@ describe('events', () => {
   });
 });
 
+describe('the whole title', () => {
+  const words = { description: null, command: null, prompt: null };
+  it('is what it was cut from', () => {
+    const prompt = `${'Mend the login page '.repeat(5)}\nand more`;
+    const title = `${prompt.slice(0, 79)}…`;
+    expect(wholeTitle({ ...words, title, prompt })).toBe(prompt.trim());
+    expect(wholeTitle({ ...words, title, prompt: 'x'.repeat(600), description: prompt })).toBe(prompt.trim());
+    expect(wholeTitle({ ...words, title: `${'x'.repeat(79)}…`, prompt: 'x'.repeat(600) })).toHaveLength(501);
+  });
+  it('is the title where nothing was cut, or what it was cut from is not here', () => {
+    expect(wholeTitle({ ...words, title: 'Mend it', prompt: 'Mend it, please' })).toBe('Mend it');
+    expect(wholeTitle({ ...words, title: 'Mend it…', prompt: 'Break it' })).toBe('Mend it…');
+  });
+});
+
 describe('summary', () => {
   it('says what matters most now', () => {
     expect(summary(task('a', { waiting_for: { kind: 'answer', text: 'Which?\nmore' } })).text).toBe('Which?');
@@ -121,8 +136,8 @@ describe('subtasks in the list', () => {
   };
   it('stand behind the row that was opened, and every other row keeps its order', () => {
     const inserts = [
-      { flat: 1, rows: childrenOf('a', new Set(['a', 'deep']), read) },
-      { flat: 3, rows: childrenOf('deep', new Set(), read) },
+      { flat: 1, rows: rowsBelow('a', new Set(['a', 'deep']), read) },
+      { flat: 3, rows: rowsBelow('deep', new Set(), read) },
     ];
     expect(inserted(inserts)).toBe(4);
     expect(Array.from({ length: 9 }, (_, i) => row(i, inserts))).toEqual([
@@ -140,7 +155,7 @@ describe('subtasks in the list', () => {
     expect(row(5, [])).toBe(5);
   });
   it('end where a task is its own parent', () => {
-    expect(childrenOf('loop', new Set(['loop']), read).length).toBe(8);
+    expect(rowsBelow('loop', new Set(['loop']), read).length).toBe(8);
   });
   it('are offered where a task has some', () => {
     expect(hasChildren(task('x', 's'), new Set(['s']))).toBe(true);

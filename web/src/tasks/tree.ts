@@ -26,7 +26,7 @@ export function place(index: number, inserts: Insert[]): Place {
 export const inserted = (inserts: Insert[]): number => inserts.reduce((sum, { rows }) => sum + rows.length, 0);
 
 // The rows below a session: its tasks, and those of each that is opened too. No deeper than anybody looks.
-export function childrenOf(
+export function rowsBelow(
   session: string,
   open: ReadonlySet<string>,
   read: (session: string) => Task[] | undefined,
@@ -35,7 +35,7 @@ export function childrenOf(
   if (depth > 8) return [];
   return (read(session) ?? []).flatMap((task) => [
     { task, depth },
-    ...(task.session_id && open.has(task.session_id) ? childrenOf(task.session_id, open, read, depth + 1) : []),
+    ...(task.session_id && open.has(task.session_id) ? rowsBelow(task.session_id, open, read, depth + 1) : []),
   ]);
 }
 

@@ -2,10 +2,9 @@
 import { useQueries } from '@tanstack/react-query';
 import { useMemo, useRef, useState } from 'react';
 
-import { api, call } from '../api/client';
-import { readTasks } from '../queries';
 import type { Task } from '../api/types';
-import { childrenOf, inserted, place, type Insert } from './tree';
+import { childrenOf } from '../queries';
+import { rowsBelow, inserted, place, type Insert } from './tree';
 
 export interface TreeRow {
   task: Task;
@@ -22,18 +21,7 @@ export function useTree(list: Source, active: Task[]) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const sessions = [...open];
   const read = useQueries({
-    queries: sessions.map((session) => ({
-      queryKey: ['children', session],
-      queryFn: ({ signal }: { signal: AbortSignal }) =>
-        readTasks(
-          call(
-            api.GET('/api/tasks', {
-              params: { query: { parent_session_id: session, sort: 'oldest', limit: 100 } },
-              signal,
-            }),
-          ),
-        ),
-    })),
+    queries: sessions.map(childrenOf),
     combine: (all) => all.map((each) => each.data?.tasks),
   });
   // Where an opened row was last seen: it may have left the pages that are here.
@@ -50,7 +38,7 @@ export function useTree(list: Source, active: Task[]) {
     const inserts: Insert[] = [];
     for (const session of sessions) {
       const flat = seen.current.get(session);
-      const rows = childrenOf(session, open, (each) => bySession.get(each));
+      const rows = rowsBelow(session, open, (each) => bySession.get(each));
       if (flat === undefined || rows.length === 0) continue;
       for (const { task } of rows) below.add(task.id);
       inserts.push({ flat, rows });
