@@ -96,7 +96,8 @@ void EngineImpl::recover(Reply<void> reply) {
 void EngineImpl::take_up(Recovered recovered) {
   use_stored(recovered.settings);
   for (auto& [id, batch] : recovered.batches) batches_.try_emplace(id, std::move(batch));
-  for (const QueuedTask& task : recovered.queued) slots_.enqueue(task);
+  const size_t in_line = recovered.queued.size();
+  slots_.enqueue_all(std::move(recovered.queued));
   for (Recovered::Working& entry : recovered.working) {
     assert_task(entry.task);
     const LivePtr live = std::make_shared<Live>(entry.task.id);
@@ -116,7 +117,7 @@ void EngineImpl::take_up(Recovered recovered) {
     }
   }
   log_info("engine", "took up " + std::to_string(recovered.working.size()) + " tasks at work, " +
-                         std::to_string(recovered.queued.size()) + " in line");
+                         std::to_string(in_line) + " in line");
   next_expiry_ = recovered.next_expiry;
   wall_ahead_ = wall().ms - steady().ms;
   arm_retention();

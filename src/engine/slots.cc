@@ -1,19 +1,9 @@
 #include "engine/slots.h"
 
-#include <ext/pb_ds/assoc_container.hpp>
-#include <ext/pb_ds/tree_policy.hpp>
-
 namespace errand {
 namespace {
 constexpr Millis head_start_per_priority = 60'000;
 }
-
-struct Slots::Lane {
-  LaneKey key;
-  // A tree that counts: a task's place in a line of 100,000 is found in a few steps.
-  __gnu_pbds::tree<Rank, TaskId, std::less<>, __gnu_pbds::rb_tree_tag, __gnu_pbds::tree_order_statistics_node_update>
-      line;
-};
 
 Slots::Slots(SlotLimits limits) : limits_(std::move(limits)) {}
 Slots::~Slots() = default;
@@ -27,12 +17,25 @@ Slots::Lane& Slots::lane(const std::string& agent, const std::string& model) {
   return *lane;
 }
 
-void Slots::enqueue(const QueuedTask& task) {
-  if (places_.contains(task.id)) return;
-  Lane& in = lane(task.agent_id, task.model);
-  const Rank rank{task.queued_at.ms - task.priority * head_start_per_priority, ++arrivals_};
-  in.line.insert({rank, task.id});
-  places_.emplace(task.id, Place{&in, rank});
+// `last`: the lane of the one before, since most are of the same.
+void Slots::put(QueuedTask& task, Lane*& last) {
+  const auto [place, is_new] = places_.try_emplace(std::move(task.id));
+  if (!is_new) return;
+  if (last == nullptr || last->key.first != task.agent_id || last->key.second != task.model)
+    last = &lane(task.agent_id, task.model);
+  place->second = {last, {task.queued_at.ms - task.priority * head_start_per_priority, ++arrivals_}};
+  last->line.insert({place->second.rank, &place->first});
+}
+
+void Slots::enqueue(QueuedTask task) {
+  Lane* none = nullptr;
+  put(task, none);
+}
+
+void Slots::enqueue_all(std::vector<QueuedTask> tasks) {
+  places_.reserve(places_.size() + tasks.size());
+  Lane* last = nullptr;
+  for (QueuedTask& task : tasks) put(task, last);
 }
 
 bool Slots::remove(const TaskId& id) {
@@ -68,20 +71,19 @@ const Slots::Lane* Slots::first_lane() const {
   if (running() >= limits_.total) return nullptr;
   const Lane* best = nullptr;
   for (const auto& [key, lane] : lanes_)
-    if (lane_has_room(key) && (best == nullptr || lane->line.begin()->first < best->line.begin()->first))
-      best = lane.get();
+    if (lane_has_room(key) && (best == nullptr || lane->line.front().rank < best->line.front().rank)) best = lane.get();
   return best;
 }
 
 std::optional<TaskId> Slots::first() const {
   const Lane* const best = first_lane();
-  return best == nullptr ? std::nullopt : std::optional(best->line.begin()->second);
+  return best == nullptr ? std::nullopt : std::optional(*best->line.front().id);
 }
 
 std::optional<TaskId> Slots::next() {
   const Lane* const best = first_lane();
   if (best == nullptr) return {};
-  const TaskId id = best->line.begin()->second;
+  TaskId id = *best->line.front().id;
   const LaneKey key = best->key;
   remove(id);
   hold(id, key.first, key.second);
@@ -109,7 +111,7 @@ std::optional<int64_t> Slots::position(const TaskId& id) const {
   const auto place = places_.find(id);
   if (place == places_.end()) return {};
   int64_t before = 0;
-  for (const auto& [key, lane] : lanes_) before += static_cast<int64_t>(lane->line.order_of_key(place->second.rank));
+  for (const auto& [key, lane] : lanes_) before += lane->line.before(place->second.rank);
   return before + 1;
 }
 

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/line.h"
 #include "store/store.h"
 
 namespace errand {
@@ -34,7 +35,9 @@ class Slots {
   ~Slots();
 
   // In line; a task that is there already stays where it is.
-  void enqueue(const QueuedTask& task);
+  void enqueue(QueuedTask task);
+  // As many at once, at the start.
+  void enqueue_all(std::vector<QueuedTask> tasks);
   // Out of line. False: it was not in it.
   bool remove(const TaskId& id);
   // The first in line that has room.
@@ -55,12 +58,14 @@ class Slots {
   int64_t queued() const { return static_cast<int64_t>(places_.size()); }
 
  private:
-  struct Lane;  // The line of one agent and model.
   using LaneKey = std::pair<std::string, std::string>;
-  struct Rank {
-    int64_t at = 0;
-    uint64_t order = 0;  // Of arrival, where the times are equal.
-    auto operator<=>(const Rank&) const = default;
+  struct Lane {  // The line of one agent and model. Its entries point to the keys of places_.
+    LaneKey key;
+    Line line;
+  };
+  // May throw, as far as the library knows: then it keeps the hash of each key, which a million long ones are worth.
+  struct HashId {
+    size_t operator()(const TaskId& id) const { return std::hash<TaskId>()(id); }
   };
   struct Place {
     Lane* lane = nullptr;
@@ -70,11 +75,12 @@ class Slots {
   bool lane_has_room(const LaneKey& key) const;
   const Lane* first_lane() const;
   Lane& lane(const std::string& agent, const std::string& model);
+  void put(QueuedTask& task, Lane*& last);
 
   SlotLimits limits_;
   Gate may_begin_;
   std::map<LaneKey, std::unique_ptr<Lane>> lanes_;
-  std::unordered_map<TaskId, Place> places_;
+  std::unordered_map<TaskId, Place, HashId> places_;
   std::unordered_map<TaskId, LaneKey> holders_;
   std::map<std::string, int> by_agent_, by_model_;
   uint64_t arrivals_ = 0;

@@ -90,20 +90,32 @@ Result<std::vector<Task>> working(Database& db) {
   return all(db, db.cached(sql), read_task);
 }
 
-Result<std::vector<QueuedTask>> queued(Database& db) {
-  return all(db,
-             db.cached("SELECT id, agent, model, batch, priority, queued_at, over_limit FROM tasks WHERE phase = 0"),
-             [](const Statement& row) {
-               QueuedTask task;
-               task.id = TaskId(row.text(0));
-               task.agent_id = row.text(1);
-               task.model = row.text(2);
-               task.batch_id = BatchId(row.text(3));
-               task.priority = static_cast<int>(row.integer(4));
-               task.queued_at = row.time(5);
-               task.over_limit = row.integer(6) != 0;
-               return task;
-             });
+Result<std::vector<QueuedTask>> queued(Database& db, int64_t from, int64_t to, size_t expected) {
+  Use rows(db.cached("SELECT id, agent, model, batch, priority, queued_at, over_limit FROM tasks "
+                     "WHERE phase = 0 AND n BETWEEN ?1 AND ?2")
+               .bind(1, from)
+               .bind(2, to));
+  std::vector<QueuedTask> out;
+  out.reserve(expected);
+  int code = SQLITE_OK;
+  while ((code = rows->step()) == SQLITE_ROW) {
+    QueuedTask& task = out.emplace_back();
+    task.id = TaskId(rows->text(0));
+    task.agent_id = rows->text(1);
+    task.model = rows->text(2);
+    task.batch_id = BatchId(rows->text(3));
+    task.priority = static_cast<int>(rows->integer(4));
+    task.queued_at = rows->time(5);
+    task.over_limit = rows->integer(6) != 0;
+  }
+  if (code != SQLITE_DONE) return std::unexpected(db.error(code, "read what waits"));
+  return out;
+}
+
+Result<std::pair<int64_t, int64_t>> queued_range(Database& db) {
+  Use row(db.cached("SELECT (SELECT min(n) FROM tasks WHERE phase = 0), (SELECT max(n) FROM tasks WHERE phase = 0)"));
+  if (const int code = row->step(); code != SQLITE_ROW) return std::unexpected(db.error(code, "read what waits"));
+  return std::pair(row->integer(0), row->integer(1));
 }
 
 // At rest: completed, failed, cancelled.

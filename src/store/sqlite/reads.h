@@ -10,7 +10,10 @@ namespace errand::sqlite {
 Result<Task> get_task(Database& db, const TaskId& id);
 Result<std::vector<TaskId>> find_prefix(Database& db, const std::string& prefix, int limit);
 Result<std::vector<Task>> working(Database& db);
-Result<std::vector<QueuedTask>> queued(Database& db);
+// Those in line whose number is in [from, to]; `expected` is about how many.
+Result<std::vector<QueuedTask>> queued(Database& db, int64_t from, int64_t to, size_t expected);
+// The least and the greatest number of those in line; the same where there is none.
+Result<std::pair<int64_t, int64_t>> queued_range(Database& db);
 Result<std::vector<TaskId>> expired(Database& db, Time now, int limit);
 Result<Time> next_expiry(Database& db);
 Result<BatchCounts> batch_counts(Database& db, const BatchId& id);
