@@ -77,6 +77,7 @@ std::string_view frame_data(const Frame& frame) {
 
 std::string task_reply(const TaskView& view) {
   std::string text;
+  text.reserve(2048);
   JsonOut out(text);
   write_task(out, view.task, view.moment);
   return text;

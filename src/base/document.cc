@@ -1,4 +1,5 @@
 // Document: a text from outside as JSON values, checked first for what a parser would let pass.
+#include <algorithm>
 #include <unordered_set>
 #include <vector>
 
@@ -12,6 +13,24 @@ namespace errand {
 namespace {
 
 namespace json = boost::json;
+
+// The names of one object. Few are looked through, many are hashed.
+class Names {
+ public:
+  // False: it is there already.
+  bool add(const std::string& name) {
+    if (!many_.empty()) return many_.insert(name).second;
+    if (std::ranges::find(few_, name) != few_.end()) return false;
+    few_.push_back(name);
+    if (few_.size() == few_max) many_.insert(few_.begin(), few_.end());
+    return true;
+  }
+
+ private:
+  static constexpr size_t few_max = 16;
+  std::vector<std::string> few_;
+  std::unordered_set<std::string> many_;
+};
 
 // Walks the text without building anything: counts values and finds names that are given twice (Boost.JSON keeps the
 // last, other readers the first: two programs that see different requests are how checks are passed by).
@@ -43,7 +62,7 @@ class Checker {
   }
   bool on_key(json::string_view part, size_t, json::error_code& error) {
     key_.append(part.data(), part.size());
-    const bool fresh = names_.back().insert(key_).second;
+    const bool fresh = names_.back().add(key_);
     if (!fresh) {
       return stop(error, "duplicate_key",
                   "The name `" + std::string(first_characters(key_, 100)) + "` is given twice in one JSON object.");
@@ -75,7 +94,7 @@ class Checker {
     return false;
   }
 
-  std::vector<std::unordered_set<std::string>> names_;
+  std::vector<Names> names_;  // Of the objects that are open.
   std::string key_;
   size_t values_ = 0;
   std::string reason_;

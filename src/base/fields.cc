@@ -22,6 +22,7 @@ bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n\v\
 }  // namespace
 
 Fields::Fields(const json::value& value, std::string path) : value_(value), path_(std::move(path)) {
+  known_.reserve(path_.empty() ? 64 : 8);
   if (value_.is_object()) return;
   if (path_.empty()) {
     refuse_all("The body must be a JSON object.", "wrong_type");

@@ -33,7 +33,9 @@ std::string IdSource::tail() {
     // The same millisecond, or a clock that was set back: count up from the last id, so that order holds.
     if (++low_ == 0) ++high_;
   }
-  std::string text(26, '0');
+  std::string text;
+  text.reserve(32);  // With room for what is put before it.
+  text.assign(26, '0');
   uint64_t high = (static_cast<uint64_t>(last_ms_) << 16) | (high_ & 0xffff);  // 64 bits: time and chance.
   uint64_t low = low_;
   for (int i = 25; i >= 0; --i) {

@@ -8,7 +8,7 @@
 
 namespace errand {
 
-void EngineImpl::stage(Prepared prepared) {
+void EngineImpl::stage(Prepared&& prepared) {
   staged_.push_back(std::move(prepared));
   schedule();
 }
@@ -120,7 +120,7 @@ void EngineImpl::failed(Prepared& prepared, const Error& error) {
     return;
   }
   log_warning("engine", "commit of " + live->id.value + " refused: " + error.message);
-  std::deque<Action> again;
+  std::vector<Action> again;
   for (Action& action : prepared.actions) {
     if (action.reply)
       action.reply(std::unexpected(error));

@@ -267,7 +267,7 @@ void EngineImpl::settle_batches(const Prepared& prepared, bool stored) {
 }
 
 // Puts the commit together.
-void EngineImpl::finish(Prepared& prepared, Task after, Recording out) {
+void EngineImpl::finish(Prepared& prepared, Task&& after, Recording&& out) {
   const Time now = wall();
   prepared.recorder.flush(out, now);
   Commit& commit = prepared.commit;

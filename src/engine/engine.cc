@@ -19,11 +19,11 @@ SlotLimits slot_limits(const EngineParts& parts, const EngineSettings& settings)
   return limits;
 }
 
-bool all_soft(const std::deque<Action>& inbox) {
+bool all_soft(const std::vector<Action>& inbox) {
   return std::ranges::all_of(inbox, [](const Action& action) { return action.soft; });
 }
 
-bool all_own(const std::deque<Action>& inbox) {
+bool all_own(const std::vector<Action>& inbox) {
   return std::ranges::none_of(inbox, [](const Action& action) { return static_cast<bool>(action.reply); });
 }
 
@@ -162,7 +162,7 @@ void EngineImpl::load(const LivePtr& live) {
 // Callers are told; the engine's own actions wait for another try, unless the task is gone.
 void EngineImpl::not_loaded(const LivePtr& live, const Error& error) {
   const bool gone = error.code == Code::not_found;
-  std::deque<Action> own;
+  std::vector<Action> own;
   for (Action& action : std::exchange(live->inbox, {})) {
     if (action.reply)
       action.reply(std::unexpected(error));

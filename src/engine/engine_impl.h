@@ -8,6 +8,7 @@
 #pragma once
 
 #include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -90,7 +91,7 @@ struct Live {
   std::shared_ptr<const Task> task;  // As it is stored. Null until it is loaded or its creation is durable.
   Recorder recorder;                 // Likewise.
   std::unordered_map<MessageId, Message> messages;  // The bodies of Task::waiting.
-  std::deque<Action> inbox;
+  std::vector<Action> inbox;
   bool loading = false;
   bool busy = false;     // A commit is under way.
   bool removed = false;  // Its rows are gone; its last run is being ended.
@@ -104,9 +105,9 @@ struct Live {
   bool opening = false;
   // Reports of the turn by number: how many came, how many are durable, and who waits for one to be.
   uint64_t reported = 0, stored = 0;
-  std::deque<std::pair<uint64_t, Work>> when_stored;
-  std::unordered_set<NoticeId> taken_notices;  // By its agent, since the task is in memory.
-  int overrun = 0;                             // The run that was told to end over its budget.
+  std::list<std::pair<uint64_t, Work>> when_stored;  // Mostly empty, and then it takes no memory.
+  std::unordered_set<NoticeId> taken_notices;        // By its agent, since the task is in memory.
+  int overrun = 0;                                   // The run that was told to end over its budget.
   int over_run = 0;  // The run whose work has ended with nothing left of it, whatever is stored yet.
 
   // Deadlines of the run, in steady time. 0: none.
@@ -210,11 +211,11 @@ class EngineImpl final : public Engine {
   void watch_calls(const Report& report, Task& after, Prepared& prepared, Recording& out, bool& changed);
   void add_step(Step step, Task& after, Prepared& prepared, Recording& out, bool& changed);
   void add_notice(Notice notice, Prepared& prepared, Recording& out);
-  void finish(Prepared& prepared, Task after, Recording out);
+  void finish(Prepared& prepared, Task&& after, Recording&& out);
   void move_batch(Prepared& prepared, const BatchId& batch, int from, int to);
   void undo_batches(const Prepared& prepared);
   void settle_batches(const Prepared& prepared, bool stored);
-  void stage(Prepared prepared);
+  void stage(Prepared&& prepared);
   void hand_over();
   void committed(Prepared prepared, Result<Committed> result);
   void applied(Prepared& prepared, const Committed& committed);
@@ -266,7 +267,7 @@ class EngineImpl final : public Engine {
   void use_settings(const SettingsChange& change);
 
   // --- subtree.cc
-  void with_parent(Launch launch, Reply<Launch> then);
+  void with_parent(Launch&& launch, Reply<Launch> then);
   Status bound_by(Launch& launch, const Task& parent) const;
   void cancel_children(const SessionId& session);
 
@@ -291,8 +292,8 @@ class EngineImpl final : public Engine {
   // --- launch.cc
   Status complete_launch(Launch& launch) const;
   std::shared_ptr<const Agent> find_agent(const std::string& id_or_name) const;
-  void launch_under(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply);
-  void launch_now(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> answer,
+  void launch_under(Launch&& launch, std::string key, std::string fingerprint, Reply<TaskView> reply);
+  void launch_now(Launch&& launch, std::string key, std::string fingerprint, Reply<TaskView> answer,
                   std::optional<fork::Prepared> inherited = std::nullopt);
   Message user_message(const SessionId& session, int turn, const NewMessage& message);
 

@@ -144,21 +144,23 @@ void EngineImpl::launch(Launch launch, std::string key, std::string fingerprint,
 }
 
 // What the launch may do depends on the task that launches it, where one does.
-void EngineImpl::launch_under(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply) {
+void EngineImpl::launch_under(Launch&& launch, std::string key, std::string fingerprint, Reply<TaskView> reply) {
   // Everybody who sent this request under this key gets the same answer.
-  Reply<TaskView> answer = [this, key, reply = std::move(reply)](Result<TaskView> result) mutable {
-    auto node = keys_.extract(key);
-    if (!node.empty())
-      for (Reply<TaskView>& repeat : node.mapped().repeats) repeat(result);
-    reply(std::move(result));
-  };
-  with_parent(std::move(launch), [this, key, fingerprint, answer = std::move(answer)](Result<Launch> bound) mutable {
+  if (!key.empty())
+    reply = [this, key, first = std::move(reply)](Result<TaskView> result) mutable {
+      auto node = keys_.extract(key);
+      if (!node.empty())
+        for (Reply<TaskView>& repeat : node.mapped().repeats) repeat(result);
+      first(std::move(result));
+    };
+  with_parent(std::move(launch), [this, key = std::move(key), fingerprint = std::move(fingerprint),
+                                  answer = std::move(reply)](Result<Launch> bound) mutable {
     if (!bound) return answer(std::unexpected(bound.error()));
     launch_now(std::move(*bound), std::move(key), std::move(fingerprint), std::move(answer));
   });
 }
 
-void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> answer,
+void EngineImpl::launch_now(Launch&& launch, std::string key, std::string fingerprint, Reply<TaskView> answer,
                             std::optional<fork::Prepared> inherited) {
   if (launch.fork && !inherited)
     return inherit(launch,
@@ -199,7 +201,7 @@ void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerpr
   if (agent) first = user_message(session, 1, {.text = launch.prompt, .content = launch.content});
   const LivePtr live = std::make_shared<Live>(ids_.task());
   Step step = create(std::move(launch), live->id, session, first ? first->id : MessageId(), now);
-  Task after = step.after;
+  Task after = std::move(step.after);
 
   Prepared prepared;
   prepared.live = live;
@@ -211,9 +213,8 @@ void EngineImpl::launch_now(Launch launch, std::string key, std::string fingerpr
     for (Message& message : inherited_messages(std::move(*inherited), session, now))
       prepared.recorder.add_message(std::move(message), out, now);
   if (first) {
-    prepared.recorder.add_message(*first, out, now);
-    first->seq = out.messages.back().seq;
-    live->messages.emplace(first->id, *first);
+    prepared.recorder.add_message(std::move(*first), out, now);
+    live->messages.emplace(out.messages.back().id, out.messages.back());
   }
   // Where a slot is free it begins with its creation: one commit.
   const Launch& asked = after.launch;

@@ -68,7 +68,7 @@ Status EngineImpl::bound_by(Launch& launch, const Task& parent) const {
 }
 
 // Finds the task whose session the launch names as its parent, where there is one, and binds the launch by it.
-void EngineImpl::with_parent(Launch launch, Reply<Launch> then) {
+void EngineImpl::with_parent(Launch&& launch, Reply<Launch> then) {
   const SessionId session = launch.parent_session_id;
   if (session.empty() || known_parents_.contains(session)) {
     launch.bounds.clear();

@@ -83,6 +83,7 @@ class RequestParser::Beast final : public http::basic_parser<true> {
       return;
     }
     auto& headers = owner_.request.headers;
+    if (headers.empty()) headers.reserve(12);
     if (headers.size() == limits_.headers) return fail(ec, 431, "The request has too many headers.");
     if (folded(name, value))
       return fail(ec, 400, "A header is folded over several lines, which HTTP no longer allows.");

@@ -111,11 +111,11 @@ std::string_view searched_text(std::string_view result) {
   return result.size() <= searched_bytes ? result : result.substr(0, utf8_prefix(result, searched_bytes));
 }
 
-std::string searched_text(const std::string& title, const Launch& launch) {
+std::string searched_text(std::string_view title, std::string_view prompt, std::string_view command) {
   std::string text(searched_text(title));
   // White space between the fields: a gram never spans two of them.
-  (text += '\n') += searched_text(launch.prompt);
-  (text += '\n') += searched_text(launch.command);
+  (text += '\n') += searched_text(prompt);
+  (text += '\n') += searched_text(command);
   return text;
 }
 

@@ -33,7 +33,7 @@ Result<std::vector<std::string>> query_terms(std::string_view query);
 bool found_in(const Task& task, const std::vector<std::string>& terms);
 
 // What an index keeps of a task: of what is fixed when it is made, and of its result.
-std::string searched_text(const std::string& title, const Launch& launch);
+std::string searched_text(std::string_view title, std::string_view prompt, std::string_view command);
 std::string_view searched_text(std::string_view result);
 
 // Calls `each` once for every distinct gram of `text` (folded here), until it answers false.

@@ -8,6 +8,13 @@ namespace {
 // Deeper than anything that is let in (api/ allows 64 levels), so that what was stored can always be read.
 constexpr size_t depth_max = 128;
 
+// Most stored texts are small: their values lie in one piece of memory and need no freeing one by one.
+struct Parsed {
+  unsigned char first[1536];
+  json::monotonic_resource memory{first, sizeof first};
+  json::value value = json::value(json::storage_ptr(&memory));
+};
+
 }  // namespace
 
 std::unexpected<Error> damaged(std::string_view what) {
@@ -20,8 +27,13 @@ std::shared_ptr<const json::value> parse(std::string_view text) {
   options.max_depth = depth_max;
   json::error_code error;
   try {
-    auto value = std::make_shared<const json::value>(json::parse(text, error, {}, options));
-    return error ? nullptr : value;
+    const auto parsed = std::make_shared<Parsed>();
+    unsigned char stack[2048];
+    json::parser parser({}, options, stack);
+    parser.reset(&parsed->memory);
+    if (parser.write(text, error) != text.size() || error) return nullptr;
+    parsed->value = parser.release();
+    return {parsed, &parsed->value};
   } catch (const std::exception&) {  // Out of memory, or a size that the library refuses.
     return nullptr;
   }

@@ -17,6 +17,11 @@ namespace errand {
 // decode(encode(x)) == x.
 std::string encode_launch(const Launch& launch);
 Result<Launch> decode_launch(std::string_view json);
+// What it is to do, for those who need no more of it. Empty where it cannot be read.
+struct LaunchWork {
+  std::string prompt, command;
+};
+LaunchWork decode_launch_work(std::string_view json);
 // The progress, and with it what else moves while a turn works: what it waits for, what was granted, repeated calls.
 // Empty: nothing to say.
 std::string encode_progress(const Task& task);

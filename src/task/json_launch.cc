@@ -79,6 +79,7 @@ void decode_bounds(Fields& outer, std::vector<PermissionBound>& bounds) {
 
 std::string encode_launch(const Launch& launch) {
   std::string text;
+  text.reserve(512 + launch.prompt.size() + launch.command.size());
   JsonOut out(text);
   out.object();
   Sparse fields(out);
@@ -124,6 +125,16 @@ std::string encode_launch(const Launch& launch) {
   fields.texts("artifacts", launch.artifacts);
   out.end();
   return text;
+}
+
+LaunchWork decode_launch_work(std::string_view text) {
+  LaunchWork work;
+  if (const auto value = parse(text)) {
+    Fields fields(*value);
+    fields.text("prompt", work.prompt);
+    fields.text("command", work.command);
+  }
+  return work;
 }
 
 Result<Launch> decode_launch(std::string_view text) {

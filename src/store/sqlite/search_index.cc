@@ -17,7 +17,9 @@ namespace errand::sqlite {
 namespace {
 
 constexpr int index_version = 1;  // Goes up when grams change: an older index is made anew.
-constexpr int batch_rows = 256;
+// A transaction makes a piece of the index, and pieces are merged again and again: few large ones cost half of many.
+constexpr int batch_rows = 1'024;
+constexpr int merge_pieces = 8;
 constexpr int wal_pages_max = 2'048;
 // Waiting a moment after the first change makes one transaction of many; a search looks through the rest itself.
 constexpr std::chrono::milliseconds gather{50};
@@ -67,6 +69,11 @@ Result<Database> open_index(const SearchIndex::Files& files, Database& source) {
     if (row->step() != SQLITE_ROW || row->integer(0) != index_version || row->text(1) != *id ||
         row->integer(2) > kept->last_task)
       return fail(Code::conflict, "The search index belongs to another database.");
+  }
+  if (made) {
+    Statement& merge = index->cached("INSERT INTO grams (grams, rank) VALUES ('automerge', ?1)");
+    if (const int code = merge.bind(1, merge_pieces).run(); code != SQLITE_OK)
+      return std::unexpected(index->error(code, "begin the index"));
   }
   const Status synced =
       index->exec(made ? "PRAGMA synchronous = NORMAL; PRAGMA wal_checkpoint(PASSIVE)" : "PRAGMA synchronous = NORMAL");
@@ -195,8 +202,8 @@ Result<bool> SearchIndex::catch_up() {
     while ((code = tasks->step()) == SQLITE_ROW) {
       ++rows;
       after.task = tasks->integer(0);
-      const Result<Launch> launch = decode_launch(tasks->text(2));
-      texts.emplace_back(after.task, searched_text(std::string(tasks->text(1)), launch ? *launch : Launch{}));
+      const LaunchWork work = decode_launch_work(tasks->text(2));
+      texts.emplace_back(after.task, searched_text(tasks->text(1), work.prompt, work.command));
     }
     if (code != SQLITE_DONE) return std::unexpected(source_.error(code, "read tasks"));
     Use results(source_.cached("SELECT r, n, result FROM results WHERE r > ?1 ORDER BY r LIMIT ?2"));
@@ -240,8 +247,8 @@ Status SearchIndex::remove(const std::vector<RemovedText>& removed) {
   int code = SQLITE_OK;
   for (const RemovedText& text : removed) {
     if (text.number > indexed->task) continue;  // It never got there.
-    const Result<Launch> launch = decode_launch(text.launch);
-    std::string grams = searched_text(text.title, launch ? *launch : Launch{});
+    const LaunchWork work = decode_launch_work(text.launch);
+    std::string grams = searched_text(text.title, work.prompt, work.command);
     if (text.result_number > 0 && text.result_number <= indexed->result) (grams += '\n') += searched_text(text.result);
     Statement& drop = index_.cached("INSERT INTO grams (grams, rowid, text) VALUES ('delete', ?1, ?2)");
     code = drop.bind(1, text.number).bind(2, grams).run();
