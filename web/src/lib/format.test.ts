@@ -19,6 +19,7 @@ describe('format', () => {
     expect(ago(now - 120_000, now, 'en')).toBe('2m ago');
     expect(ago(now - 3_700_000, now, 'en')).toBe('1h ago');
     expect(ago(now - 120_000, now, 'zh')).toBe('2分钟前');
+    expect(ago(now, now, 'zh')).toBe('刚刚');
     expect(ago(now + 5000, now, 'en')).toBe('now'); // A clock that is a little behind.
   });
   it('says sizes and costs', () => {

@@ -43,7 +43,7 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
 export function ago(then: number, now: number, language: string): string {
   const format = relative(language);
   const past = Math.max(0, now - then);
-  if (past < 3000) return format.format(0, 'second');
+  if (past < 3000) return language === 'zh' ? '刚刚' : format.format(0, 'second');
   if (past > 30 * 86_400_000) return dates(language).format(then);
   for (const [unit, size] of units) if (past >= size) return format.format(-Math.floor(past / size), unit);
   return format.format(0, 'second');

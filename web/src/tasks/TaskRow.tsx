@@ -192,8 +192,8 @@ const marks = ({ task, depth, inBatch }: RowProps, t: Translate) => (
 
 const address = (task: Task): string => `/chat?taskId=${encodeURIComponent(task.id)}`;
 const icons = {
-  viewChat: glyph('M20.5 4.5h-17v12.4h4v4.3l5-4.3h8z', 16),
-  cancel: glyph('M7 7h10v10H7z', 16, true),
+  viewChat: glyph('M3.5 20.2V6A2.5 2.5 0 0 1 6 3.5h12A2.5 2.5 0 0 1 20.5 6v8.4a2.5 2.5 0 0 1-2.5 2.5H7.2z', 16),
+  cancel: glyph('M6.5 6.5h11v11h-11z', 16, true),
   retry: glyph('M3.5 4v5.5H9M4 9.5a8.6 8.6 0 1 1-.6 4.6', 15),
   delete: glyph('M3.5 6.5h17M9 6.5v-3h6v3M5.5 6.5l.9 14.2h11.2l.9-14.2M10 11v5.5M14 11v5.5', 15),
 };
@@ -233,7 +233,7 @@ const selectBox = ({ task, selected }: RowProps, t: Translate) => (
     readOnly
     aria-label={t('tasks.select', { title: task.title })}
     data-do="select"
-    className="size-4 accent-[var(--accent)]"
+    className="size-4 shrink-0 accent-[var(--accent)]"
   />
 );
 

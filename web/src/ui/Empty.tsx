@@ -19,8 +19,8 @@ export function Empty({
       <div className="mb-4 grid size-14 place-items-center rounded-2xl bg-accent-soft text-accent-text">
         <Icon size={26} aria-hidden />
       </div>
-      <Title className="max-w-md text-[15px] font-medium">{title}</Title>
-      <div className="mt-2 max-w-md text-muted">{children}</div>
+      <Title className="max-w-md text-[15px] font-medium text-balance">{title}</Title>
+      <div className="mt-2 max-w-md text-balance text-muted">{children}</div>
     </div>
   );
 }

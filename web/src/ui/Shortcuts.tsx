@@ -2,12 +2,16 @@ import { useTranslation } from '../i18n/i18n';
 import '../i18n/more';
 import { Dialog } from './Dialog';
 
+// As the keyboard in front of them has it.
+const mod = /Mac|iP(hone|ad)/.test(navigator.platform) ? '⌘' : 'Ctrl';
 const shortcuts: [string[], string][] = [
-  [['Ctrl', 'K'], 'palette'],
+  [[mod, 'K'], 'palette'],
   [['/'], 'search'],
   [['j'], 'down'],
   [['k'], 'up'],
   [['x'], 'select'],
+  [['Shift', 'j', 'k'], 'extend'],
+  [['→', '←'], 'fold'],
   [['Enter'], 'open'],
   [['c'], 'new'],
   [['g', 't'], 'tasks'],
