@@ -10,7 +10,7 @@ namespace errand {
 namespace {
 
 constexpr size_t known_parents_max = 10'000;
-constexpr size_t launches_at_once = 16;
+constexpr size_t launches_at_once = 8;
 
 Session own_session(const Task& task) {
   return {

@@ -334,7 +334,7 @@ Event task_event(EventType created_or_status, const Task& after, Time now) {
         out.key("task");
         write_task_brief(out, after, now);
       },
-      1200);
+      1000);
   event.task_id = after.id;
   return event;
 }

@@ -10,7 +10,7 @@ constexpr size_t depth_max = 128;
 
 // Most stored texts are small: their values lie in one piece of memory and need no freeing one by one.
 struct Parsed {
-  unsigned char first[1536];
+  unsigned char first[896];
   json::monotonic_resource memory{first, sizeof first};
   json::value value = json::value(json::storage_ptr(&memory));
 };

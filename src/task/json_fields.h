@@ -90,37 +90,43 @@ class Fields {
 // The elements of a list; false where it is none.
 bool each_of(const json::value& list, const std::function<void(const json::value&)>& visit);
 
-// Writes a field only where it differs from the default: most launches say little.
+// Writes a field only where it differs from the default: most launches say little. Names are literals, which need no
+// escaping.
 class Sparse {
  public:
   explicit Sparse(JsonOut& out) : out_(out) {}
-  template <class T>
-  void field(std::string_view name, const T& value, const T& usual = T{}) {
+  template <size_t N, class T>
+  void field(const char (&name)[N], const T& value, const T& usual = T{}) {
     if (!(value == usual)) out_.field(name, value);
   }
-  void time(std::string_view name, Time time) { field(name, time.ms); }
-  template <class Tag>
-  void id(std::string_view name, const Id<Tag>& id) {
+  template <size_t N>
+  void time(const char (&name)[N], Time time) {
+    field(name, time.ms);
+  }
+  template <size_t N, class Tag>
+  void id(const char (&name)[N], const Id<Tag>& id) {
     if (id) out_.field(name, id);
   }
-  template <class E>
-  void name_of(std::string_view field_name, E value) {
+  template <size_t N, class E>
+  void name_of(const char (&field_name)[N], E value) {
     if (value != E{}) out_.field(field_name, name(value));
   }
-  void texts(std::string_view name, const std::vector<std::string>& texts) {
+  template <size_t N>
+  void texts(const char (&name)[N], const std::vector<std::string>& texts) {
     if (texts.empty()) return;
     out_.key(name).array();
     for (const std::string& text : texts) out_.value(text);
     out_.end();
   }
-  template <class Tag>
-  void ids(std::string_view name, const std::vector<Id<Tag>>& ids) {
+  template <size_t N, class Tag>
+  void ids(const char (&name)[N], const std::vector<Id<Tag>>& ids) {
     if (ids.empty()) return;
     out_.key(name).array();
     for (const Id<Tag>& id : ids) out_.value(id.value);
     out_.end();
   }
-  void map(std::string_view name, const StringMap& map) {
+  template <size_t N>
+  void map(const char (&name)[N], const StringMap& map) {
     if (map.empty()) return;
     out_.key(name).object();
     for (const auto& [key, text] : map) out_.field(key, text);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <sqlite3.h>
 #include <unordered_map>
 
@@ -14,6 +15,8 @@ namespace {
 
 // Past this many commits the next transaction begins: a reply should not wait for a thousand others.
 constexpr size_t commits_a_transaction = 1'024;
+// Up to this many, a transaction takes in what arrives while it is being written.
+constexpr size_t commits_worth_a_sync = 32;
 // 32 MiB: a checkpoint holds the writer, and how long goes with the pages; rarely and in peace is better than often.
 constexpr int wal_pages_many = 8'192;
 constexpr int wal_pages_again = 1'024;  // A reader was in its way: so many pages later it is tried again;
@@ -111,14 +114,8 @@ void Writer::run() {
       }
       continue;
     }
-    std::vector<Group> groups;
-    size_t commits = 0;
-    while (!waiting_.empty() && commits < commits_a_transaction) {
-      commits += waiting_.front().commits->size();
-      groups.push_back(std::move(waiting_.front()));
-      waiting_.pop_front();
-    }
     lock.unlock();
+    std::vector<Group> groups;
     store(groups);
     if (!dead_) answer(std::move(groups));
     // Where space is short the WAL begins anew each time: it must not eat what the ballast gave up.
@@ -130,15 +127,29 @@ void Writer::run() {
   if (!dead_) checkpoint(/*whole=*/true);
 }
 
-void Writer::store(std::vector<Group>& groups) {
+std::vector<Writer::Item> Writer::take(std::vector<Group>& groups, size_t most) {
+  const size_t before = groups.size();
+  {
+    const std::lock_guard lock(mutex_);
+    for (size_t commits = 0; !waiting_.empty() && commits < most;) {
+      commits += waiting_.front().commits->size();
+      groups.push_back(std::move(waiting_.front()));
+      waiting_.pop_front();
+    }
+  }
   std::vector<Item> items;
-  for (Group& group : groups)
-    for (size_t i = 0; i < group.commits->size(); ++i) items.push_back({&(*group.commits)[i], &group.results[i]});
+  for (size_t at = before; at < groups.size(); ++at)
+    for (size_t i = 0; i < groups[at].commits->size(); ++i)
+      items.push_back({&(*groups[at].commits)[i], &groups[at].results[i]});
   sync_files(items);
   refuse_while_full(items);
+  return items;
+}
 
+void Writer::store(std::vector<Group>& groups) {
+  std::vector<Item> items = take(groups, commits_a_transaction);
   while (!dead_ && !items.empty()) {
-    const int code = attempt(items);
+    const int code = attempt(groups, items);
     if (code == SQLITE_OK || dead_) break;
     settle_failed(items, code);
   }
@@ -177,15 +188,21 @@ void Writer::refuse_while_full(std::vector<Item>& items) {
   std::erase_if(items, [](const Item& item) { return item.result->has_value(); });
 }
 
-int Writer::attempt(std::vector<Item>& items) {
+int Writer::attempt(std::vector<Group>& groups, std::vector<Item>& items) {
   int code = db_.exec_code("BEGIN IMMEDIATE");
   if (code != SQLITE_OK) return code;
   commits_.begin();
   std::vector<Result<Committed>> results;
   results.reserve(items.size());
-  for (const Item& item : items) {
+  while (results.size() < items.size()) {
+    const Item item = items[results.size()];
     results.push_back(commits_.apply(*item.commit));
-    if (commits_.failure() == 0) continue;
+    if (commits_.failure() == 0) {
+      // A sync costs as much as ten commits: what came meanwhile shares it.
+      if (results.size() == items.size() && items.size() < commits_worth_a_sync)
+        std::ranges::copy(take(groups, commits_worth_a_sync - items.size()), std::back_inserter(items));
+      continue;
+    }
     if ((commits_.failure() & 0xFF) == SQLITE_CONSTRAINT) {
       // Nobody else's fault: it goes alone, and the others are tried again without it.
       log_error("store", fmt::format("a commit broke a rule of the tables: {}", sqlite3_errmsg(db_.handle())));

@@ -72,10 +72,12 @@ class Writer {
 
   void run();
   void store(std::vector<Group>& groups);
+  // Takes groups that wait, of about `most` commits together. Returns those that can be stored.
+  std::vector<Item> take(std::vector<Group>& groups, size_t most);
   void sync_files(std::vector<Item>& items);
   void refuse_while_full(std::vector<Item>& items);
   // One attempt: 0, or SQLite's code, rolled back.
-  int attempt(std::vector<Item>& items);
+  int attempt(std::vector<Group>& groups, std::vector<Item>& items);
   int end_transaction();
   void settle_failed(std::vector<Item>& items, int code);
   void answer(std::vector<Group> groups);
