@@ -6,8 +6,10 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
 
-# The Node that the end-to-end tests run on where the machine's own is older than 22 or absent.
+# The Node that the page is built with and the end-to-end tests run on where the machine's own is older than 22 or absent,
+# and its npm: Debian 12's leaves out what does not run on Debian 12's Node.
 node_version=24.21.0
+npm_version=11.19.1
 
 if [[ -t 1 ]]; then
   bold=$'\e[1m' red=$'\e[31m' green=$'\e[32m' plain=$'\e[0m'
@@ -32,14 +34,7 @@ missing_packages() {
   done <scripts/packages.txt
 }
 
-as_root() {
-  if [[ $(id -u) == 0 ]]; then
-    "$@"
-  else
-    command -v sudo >/dev/null || die "This needs root or sudo: $*"
-    sudo "$@"
-  fi
-}
+as_root() { if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi; }
 
 # install_packages run|test: installs what is missing; asks apt for nothing where nothing is.
 install_packages() {
@@ -48,6 +43,9 @@ install_packages() {
   [[ -z $missing ]] && return
   command -v apt-get >/dev/null ||
     die "These Debian 12 packages (or their like) are needed and apt-get is not here to install them:" $missing
+  [[ $(id -u) == 0 ]] || command -v sudo >/dev/null ||
+    die "Packages are missing, and only root may install them (sudo is not here). As root, once:
+  apt-get update && apt-get install -y --no-install-recommends" $missing
   say "Installing:" $missing
   local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends)
   # The machine's package lists may be old or absent: they are fetched only where they do not do.
@@ -62,7 +60,7 @@ install_packages() {
 # platform in the lock file, and a registry may not have them all. What is pinned is installed as pinned; what npm would
 # write into the lock file beyond that is not ours.
 npm_install() {
-  npm --prefix "$1" --cache build/tools/npm-cache install --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null
+  "${npm[@]}" --prefix "$1" --cache build/tools/npm-cache install --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null
 }
 
 # install_tools NAME: the tools that tests/NAME pins, into build/tools/NAME; fetched again only where the pins change.
@@ -75,27 +73,28 @@ install_tools() {
 
 is_node_22() { "$1" -e 'process.exit(parseInt(process.versions.node) >= 22 ? 0 : 1)' 2>/dev/null; }
 
-# choose_node: sets `node` to a Node of version 22 or newer: the machine's, else the pinned one under build/tools/node.
+# choose_node: sets `node` to a Node of version 22 or newer, and `npm` to an npm that runs on it: the machine's, else the
+# pinned ones under build/tools/node.
 choose_node() {
-  local machine pinned arch
+  local machine arch fetched=$root/build/tools/node/node_modules
   machine=$(command -v node || true)
   case $(uname -m) in
     x86_64) arch=x64 ;;
     aarch64) arch=arm64 ;;
     *) arch= ;;
   esac
-  pinned=$root/build/tools/node/node_modules/node-linux-$arch/bin/node
   if [[ -n $machine ]] && is_node_22 "$machine"; then
-    node=$machine
+    node=$machine npm=(npm)
   elif [[ -n $arch ]]; then
-    node=$pinned
-    if [[ ! -x $node || $("$node" --version) != "v$node_version" ]]; then
+    node=$fetched/node-linux-$arch/bin/node npm=("$fetched/node-linux-$arch/bin/node" "$fetched/npm/bin/npm-cli.js")
+    if [[ ! -x $node || $("$node" --version) != "v$node_version" || $("${npm[@]}" --version 2>&1) != "$npm_version" ]]; then
       say "Fetching Node $node_version"
       npm --prefix build/tools/node --cache build/tools/npm-cache install --no-save --no-audit --no-fund --loglevel=error \
-        "node-linux-$arch@$node_version" </dev/null || die "npm could not fetch Node $node_version: see above, or put Node 22 or newer on PATH."
+        "node-linux-$arch@$node_version" "npm@$npm_version" </dev/null ||
+        die "npm could not fetch Node $node_version: see above, or put Node 22 or newer and npm on PATH."
     fi
   fi
-  [[ -n ${node:-} ]] && is_node_22 "$node" || die "The end-to-end tests need Node 22 or newer on PATH."
+  [[ -n ${node:-} ]] && is_node_22 "$node" || die "The page and the end-to-end tests need Node 22 or newer on PATH."
 }
 
 # install_page_tools: what web/ is built with, as pinned; fetched again only where the pins change. Ninja builds the page
@@ -132,11 +131,12 @@ configure() {
   fi
 }
 
-# build PRESET [TARGET...]: says nothing where nothing was to be done.
+# build PRESET [TARGET...]: says nothing where nothing was to be done. In one language, whatever the user's is: ccache
+# takes it for a part of what is compiled.
 build() {
   local preset=$1
   shift
-  configure "$preset" && ninja -C "build/$preset" --quiet -j "$(nproc)" "$@"
+  configure "$preset" && env -u LC_ALL -u LC_CTYPE -u LC_MESSAGES LANG=C.UTF-8 ninja -C "build/$preset" --quiet -j "$(nproc)" "$@"
 }
 
 mkdir -p build
