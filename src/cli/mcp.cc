@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/encode.h"
 #include "base/id.h"
 #include "base/json_out.h"
 #include "cli/mcp_post.h"
@@ -41,21 +42,6 @@ bool is_header_text(std::string_view text) {
   return text == std::string_view(text).substr(0, 1'000) && !text.starts_with(' ') && !text.ends_with(' ');
 }
 
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : bytes) {
-    bits = bits << 8 | static_cast<unsigned char>(c);
-    count += 8;
-    for (; count >= 6; count -= 6) out += digits[bits >> (count - 6) & 63];
-  }
-  if (count > 0) out += digits[bits << (6 - count) & 63];
-  while (out.size() % 4 != 0) out += '=';
-  return out;
-}
-
 // What the stateless protocol repeats in headers.
 Headers modern_headers(const McpMessage& message) {
   Headers headers;
@@ -64,7 +50,7 @@ Headers modern_headers(const McpMessage& message) {
   if (!message.name.empty() && message.name.size() <= 8'000)
     headers.emplace_back("Mcp-Name", is_header_text(message.name) && !message.name.starts_with("=?")
                                          ? message.name
-                                         : "=?base64?" + base64(message.name) + "?=");
+                                         : "=?base64?" + to_base64(message.name) + "?=");
   return headers;
 }
 

@@ -12,6 +12,8 @@
 #include <openssl/evp.h>
 #include <sys/ioctl.h>
 
+#include "base/encode.h"
+
 namespace errand::files {
 namespace {
 
@@ -29,13 +31,7 @@ class Hash {
     unsigned char bytes[EVP_MAX_MD_SIZE];
     unsigned size = 0;
     EVP_DigestFinal_ex(context_.get(), bytes, &size);
-    std::string out;
-    for (unsigned i = 0; i < size; ++i) {
-      constexpr char digits[] = "0123456789abcdef";
-      out += digits[bytes[i] >> 4];
-      out += digits[bytes[i] & 15];
-    }
-    return out;
+    return to_hex({reinterpret_cast<const char*>(bytes), size});
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/encode.h"
 #include "base/json_out.h"
 #include "base/text.h"
 #include "files/beneath.h"
@@ -56,21 +57,6 @@ std::string list_result(const Rpc& rpc, const TaskPage& page) {
   return text;
 }
 
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : bytes) {
-    bits = bits << 8 | static_cast<unsigned char>(c);
-    count += 8;
-    for (; count >= 6; count -= 6) out += digits[bits >> (count - 6) & 63];
-  }
-  if (count > 0) out += digits[bits << (6 - count) & 63];
-  while (out.size() % 4 != 0) out += '=';
-  return out;
-}
-
 // What was read of a resource.
 struct Piece {
   std::string bytes;
@@ -84,7 +70,7 @@ std::string read_result(const Rpc& rpc, std::string_view uri, const Piece& piece
   begin_result(out, rpc);
   out.key("contents").array().object().field("uri", uri).field("mimeType", piece.media_type);
   if (piece.bytes.contains('\0') || !is_utf8(piece.bytes)) {
-    out.field("blob", base64(piece.bytes));
+    out.field("blob", to_base64(piece.bytes));
   } else {
     out.field("text", piece.bytes);
   }

@@ -9,6 +9,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
+#include "base/encode.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -17,20 +18,6 @@ namespace {
 
 constexpr int nonce_bytes = 16;
 constexpr size_t ended_max = 1000;
-
-std::string base64url(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  std::string out;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : bytes) {
-    bits = bits << 8 | static_cast<unsigned char>(c);
-    count += 8;
-    for (; count >= 6; count -= 6) out += digits[bits >> (count - 6) & 63];
-  }
-  if (count > 0) out += digits[bits << (6 - count) & 63];
-  return out;
-}
 
 std::string hmac(std::string_view key, std::string_view text) {
   unsigned char mac[EVP_MAX_MD_SIZE];
@@ -66,7 +53,7 @@ Sessions::Sessions(std::string_view token, std::string ended_file, Random& rando
   while (ended_.size() < ended_max && file >> nonce >> until) ended_[nonce] = {until};
 }
 
-std::string Sessions::sign(std::string_view text) const { return base64url(hmac(key_, text)); }
+std::string Sessions::sign(std::string_view text) const { return to_base64url(hmac(key_, text)); }
 
 std::string Sessions::sign_for(std::string_view purpose, std::string_view text) const {
   return sign(std::string(purpose) + "\n" + std::string(text));

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/encode.h"
 #include "base/text.h"
 
 namespace errand::builtin {
@@ -31,37 +32,6 @@ bool has_calls(const Message& message) {
 // answer.
 bool cut_answer(const Message& message) {
   return message.role == Role::assistant && (message.interrupted || !message.completed_at) && !has_calls(message);
-}
-
-std::optional<std::string> from_base64(std::string_view text) {
-  std::string out;
-  out.reserve(text.size() / 4 * 3);
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    if (c == '=' || c == '\n' || c == '\r') continue;
-    uint32_t value = 0;
-    if (c >= 'A' && c <= 'Z') {
-      value = static_cast<uint32_t>(c - 'A');
-    } else if (c >= 'a' && c <= 'z') {
-      value = static_cast<uint32_t>(c - 'a') + 26;
-    } else if (c >= '0' && c <= '9') {
-      value = static_cast<uint32_t>(c - '0') + 52;
-    } else if (c == '+' || c == '-') {
-      value = 62;
-    } else if (c == '/' || c == '_') {
-      value = 63;
-    } else {
-      return std::nullopt;
-    }
-    bits = bits << 6 | value;
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      out.push_back(static_cast<char>(bits >> count & 0xff));
-    }
-  }
-  return out;
 }
 
 // "data:TYPE;base64,DATA": TYPE and DATA.

@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/encode.h"
 #include "base/json_out.h"
 #include "base/text.h"
 #include "files/beneath.h"
@@ -12,27 +13,6 @@ namespace errand::command {
 namespace {
 
 namespace json = boost::json;
-
-constexpr char digits[] = "0123456789abcdef";
-
-std::string to_hex(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += {digits[byte >> 4], digits[byte & 15]};
-  }
-  return out;
-}
-
-bool from_hex(std::string_view hex, std::string& out) {
-  if (hex.size() % 2 != 0) return false;
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    const size_t high = std::string_view(digits).find(hex[i]), low = std::string_view(digits).find(hex[i + 1]);
-    if (high > 15 || low > 15) return false;
-    out += static_cast<char>(high * 16 + low);
-  }
-  return true;
-}
 
 bool is_copy_name(std::string_view name) {
   return name.size() <= 40 && std::ranges::all_of(name, [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
@@ -63,8 +43,9 @@ bool decode_entry(const json::value& value, ManifestFile::Entry& entry) {
   entry.kept = text_in(*object, "kept");
   entry.raw = entry.info.name;
   if (object->contains("raw")) {
-    entry.raw.clear();
-    if (!from_hex(text_in(*object, "raw"), entry.raw)) return false;
+    const std::optional<std::string> raw = from_hex(text_in(*object, "raw"));
+    if (!raw) return false;
+    entry.raw = *raw;
   }
   return entry.info.size >= 0 && is_copy_name(entry.kept) && files::clean_path(entry.raw).has_value();
 }

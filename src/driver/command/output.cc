@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/encode.h"
 #include "base/text.h"
 #include "base/unfinished.h"
 
@@ -20,15 +21,9 @@ constexpr Stream streams[] = {Stream::out, Stream::err};
 std::string_view mark_name(Stream stream) { return stream == Stream::out ? "out" : "err"; }
 std::string_view stream_name(Stream stream) { return stream == Stream::out ? "stdout" : "stderr"; }
 
-std::string to_hex(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return out;
-}
-
 template <class Int>
-bool parse_whole(std::string_view text, Int& out, int base = 10) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
+bool parse_whole(std::string_view text, Int& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   return error == std::errc() && end == text.data() + text.size();
 }
 
@@ -41,12 +36,10 @@ bool parse_held(std::string_view text, OutputMark::Held& held) {
     return false;
   if (held.offset < 0 || held.end <= held.offset) return false;
   const std::string_view hex = text.substr(equals + 1);
-  if (hex.empty() || hex.size() > 6 || hex.size() % 2 != 0) return false;
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    unsigned byte = 0;
-    if (!parse_whole(hex.substr(i, 2), byte, 16)) return false;
-    held.bytes += static_cast<char>(byte);
-  }
+  if (hex.empty() || hex.size() > 6) return false;
+  const std::optional<std::string> bytes = from_hex(hex);
+  if (!bytes) return false;
+  held.bytes = *bytes;
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "base/encode.h"
 #include "base/text.h"
 
 namespace errand::command {
@@ -67,21 +68,11 @@ std::string plain_line(std::string_view raw) {
   return to_utf8(out);
 }
 
-std::string to_hex(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return out;
-}
-
-bool from_hex(std::string_view hex, std::string& out) {
-  if (hex.size() % 2 != 0 || hex.size() > 4 * line_max) return false;
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    unsigned byte = 0;
-    const auto [end, error] = std::from_chars(hex.data() + i, hex.data() + i + 2, byte, 16);
-    if (error != std::errc() || end != hex.data() + i + 2) return false;
-    out += static_cast<char>(byte);
-  }
-  return true;
+bool read_line(std::string_view hex, std::string& out) {
+  if (hex.size() > 4 * line_max) return false;
+  std::optional<std::string> line = from_hex(hex);
+  if (line) out = std::move(*line);
+  return line.has_value();
 }
 
 bool to_number(std::string_view text, int64_t& out) {
@@ -191,10 +182,10 @@ void Watch::restore(std::string_view state) {
     if (!to_number(fields[i], numbers[i])) return;
   Left left{numbers[4], static_cast<size_t>(numbers[5]), {}};
   Line lines[2];
-  if (!from_hex(fields[6], left.line) || left.pattern >= patterns_.size()) return;
+  if (!read_line(fields[6], left.line) || left.pattern >= patterns_.size()) return;
   for (size_t i = 0; i < 2; ++i) {
     const std::string_view field = fields[7 + i];
-    if (field.empty() || (field[0] != '+' && field[0] != '-') || !from_hex(field.substr(1), lines[i].bytes)) return;
+    if (field.empty() || (field[0] != '+' && field[0] != '-') || !read_line(field.substr(1), lines[i].bytes)) return;
     lines[i].over = field[0] == '+';
   }
   begun_ = true;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/encode.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -24,18 +25,6 @@ constexpr Millis stream_silence = 60'000;  // It says something every ten second
 constexpr Millis pause_min = 100, pause_max = 5'000;
 constexpr int64_t log_limit = 1 << 20;
 constexpr std::string_view listening = "listening on http://127.0.0.1:";
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t group = 0;
-    for (size_t k = 0; k < 3; ++k)
-      group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0);
-    for (size_t k = 0; k < 4; ++k) out += i + k > bytes.size() ? '=' : alphabet[group >> (18 - 6 * k) & 63];
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -187,7 +176,7 @@ void Server::check() {
 http::Request Server::request(std::string method, const std::string& target, std::string body) const {
   http::Request request{
       .method = std::move(method), .url = fmt::format("http://127.0.0.1:{}{}", port_, target), .body = std::move(body)};
-  request.headers = {{"Authorization", "Basic " + base64("opencode:" + password_)}, {"Accept", "application/json"}};
+  request.headers = {{"Authorization", "Basic " + to_base64("opencode:" + password_)}, {"Accept", "application/json"}};
   if (!request.body.empty()) request.headers.emplace_back("Content-Type", "application/json");
   return request;
 }
