@@ -4,16 +4,17 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
-namespace errand::files {
+namespace errand {
 
 class TestFolder {
  public:
-  TestFolder() {
-    std::string name = std::filesystem::temp_directory_path() / "errand-files-XXXXXX";
-    path_ = ::mkdtemp(name.data());
+  explicit TestFolder(const std::filesystem::path& under = std::filesystem::temp_directory_path())
+      : path_(under / "errand-test-XXXXXX") {
+    if (!::mkdtemp(path_.data())) throw std::runtime_error("mkdtemp " + path_);
   }
   ~TestFolder() {
     std::error_code ignored;
@@ -34,4 +35,4 @@ class TestFolder {
   std::string path_;
 };
 
-}  // namespace errand::files
+}  // namespace errand

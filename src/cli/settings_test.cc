@@ -1,32 +1,22 @@
 #include "cli/settings.h"
 
-#include <cstdlib>
-#include <fstream>
-#include <unistd.h>
-
 #include <gtest/gtest.h>
+
+#include "base/test_folder.h"
 
 namespace errand::cli {
 namespace {
 
 class SettingsTest : public testing::Test {
  protected:
-  void SetUp() override {
-    char pattern[] = "/tmp/errand-settings-XXXXXX";
-    folder_ = mkdtemp(pattern);
-    args_.data_dir = folder_;
-  }
-  void TearDown() override {
-    unlink((folder_ + "/errand.toml").c_str());
-    rmdir(folder_.c_str());
-  }
-  void file(const std::string& text) { std::ofstream(folder_ + "/errand.toml") << text; }
+  SettingsTest() { args_.data_dir = folder_.path(); }
+  void file(const std::string& text) { folder_.write("errand.toml", text); }
   std::string refusal(const std::map<std::string, std::string>& environment = {}) {
     const Result<Settings> read = read_settings(args_, environment);
     return read ? "" : read.error().message;
   }
 
-  std::string folder_;
+  TestFolder folder_;
   ServeArgs args_;
 };
 
@@ -93,7 +83,7 @@ TEST_F(SettingsTest, LimitsOfCommandsAreSettings) {
 }
 
 TEST_F(SettingsTest, AFileThatWasNamedMustBeThere) {
-  args_.config = folder_ + "/other.toml";
+  args_.config = folder_ / "other.toml";
   EXPECT_NE(refusal().find("other.toml"), std::string::npos);
 }
 

@@ -1,13 +1,13 @@
 // A small world for engine tests: everything on one hand-turned clock, nothing on disk.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
 
 #include <gtest/gtest.h>
 
+#include "base/hand_executor.h"
 #include "base/timers.h"
 #include "driver/fake/demo.h"
 #include "engine/engine.h"
@@ -15,22 +15,6 @@
 #include "store/memory/memory_store.h"
 
 namespace errand {
-
-// Runs what is posted when it is told to.
-class HandExecutor final : public Executor {
- public:
-  void post(Work work) override { queue_.push_back(std::move(work)); }
-  bool run_one() {
-    if (queue_.empty()) return false;
-    Work work = std::move(queue_.front());
-    queue_.pop_front();
-    work();
-    return true;
-  }
-
- private:
-  std::deque<Work> queue_;
-};
 
 struct World {
   explicit World(EngineSettings with = {}) : settings(std::move(with)) {

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "files/test_folder.h"
+#include "base/test_folder.h"
 
 namespace errand::files {
 namespace {

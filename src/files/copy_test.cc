@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "files/test_folder.h"
+#include "base/test_folder.h"
 
 namespace errand::files {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "base/text.h"
-#include "files/test_folder.h"
 
 namespace errand::files {
 namespace {

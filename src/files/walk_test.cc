@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "base/test_folder.h"
 #include "files/media_type.h"
-#include "files/test_folder.h"
 
 namespace errand::files {
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "files/test_folder.h"
+#include "base/test_folder.h"
 
 namespace errand::files {
 namespace {

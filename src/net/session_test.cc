@@ -1,10 +1,9 @@
 #include "net/session.h"
 
-#include <cstdlib>
-#include <unistd.h>
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+
+#include "base/test_folder.h"
 
 namespace errand::net {
 namespace {
@@ -72,9 +71,8 @@ TEST_F(SessionsTest, SurvivesARestartAndNotAnotherToken) {
 }
 
 TEST_F(SessionsTest, AnEndedSessionStaysEndedAlsoAfterARestartAndARenewal) {
-  char folder[] = "/tmp/errand-session-XXXXXX";
-  ASSERT_NE(::mkdtemp(folder), nullptr);
-  const std::string file = std::string(folder) + "/ended";
+  const TestFolder folder;
+  const std::string file = folder / "ended";
   {
     Sessions kept(token, file, random);
     const Session other = kept.open(now);
@@ -89,8 +87,6 @@ TEST_F(SessionsTest, AnEndedSessionStaysEndedAlsoAfterARestartAndARenewal) {
   EXPECT_EQ(mode.st_mode & 0777, 0600u);
   Sessions restarted(token, file, random);
   EXPECT_FALSE(restarted.check(session.cookie, session.page_secret, now).ok);
-  ::unlink(file.c_str());
-  ::rmdir(folder);
 }
 
 }  // namespace

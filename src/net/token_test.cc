@@ -1,6 +1,5 @@
 #include "net/token.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -9,20 +8,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "base/test_folder.h"
+
 namespace errand::net {
 namespace {
 
 struct TokenFile : testing::Test {
-  void SetUp() override {
-    char name[] = "/tmp/errand-token-XXXXXX";
-    folder = ::mkdtemp(name);
-    path = folder + "/token";
-  }
-  void TearDown() override {
-    ::unlink(path.c_str());
-    ::unlink((folder + "/other").c_str());
-    ::rmdir(folder.c_str());
-  }
   void write(const std::string& text, mode_t mode) const {
     std::ofstream(path) << text;
     ::chmod(path.c_str(), mode);
@@ -34,7 +25,8 @@ struct TokenFile : testing::Test {
   }
 
   SystemRandom random;
-  std::string folder, path;
+  const TestFolder own;
+  const std::string folder = own.path(), path = own / "token";
 };
 
 TEST_F(TokenFile, IsMadeOnceAndReadableByItsUserAlone) {

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 
 #include "base/id.h"
+#include "base/test_folder.h"
 #include "process/fd.h"
 #include "process/journal_writer.h"
 #include "process/run.h"
@@ -24,20 +25,15 @@ namespace {
 
 class JournalFiles : public testing::Test {
  protected:
-  JournalFiles() {
-    path_ = (std::filesystem::temp_directory_path() / "errand-journal-XXXXXX").string();
-    if (!::mkdtemp(path_.data())) std::abort();
-    make();
-  }
-  ~JournalFiles() override { std::filesystem::remove_all(path_); }
+  JournalFiles() { make(); }
 
   void make() {
     std::filesystem::create_directory(folder());
-    runs_.reset(::open(path_.c_str(), O_RDONLY | O_DIRECTORY));
+    runs_.reset(::open(folder_.path().c_str(), O_RDONLY | O_DIRECTORY));
     run_.reset(::open(folder().c_str(), O_RDONLY | O_DIRECTORY));
     if (make_journal(run_.get()) != 0) std::abort();
   }
-  std::string folder() const { return path_ + "/task_j.1"; }
+  std::string folder() const { return folder_ / "task_j.1"; }
   JournalWriter writer(JournalMode mode, int64_t limit = 0) { return {runs_.get(), "task_j.1", mode, limit}; }
   std::shared_ptr<Journal> reader() { return *Journal::open(folder()); }
   int64_t disk_bytes(const char* name) {
@@ -51,7 +47,7 @@ class JournalFiles : public testing::Test {
     return text.str();
   }
 
-  std::string path_;
+  TestFolder folder_;
   Fd runs_, run_;
 };
 
@@ -123,7 +119,7 @@ TEST_F(JournalFiles, AnEmptyJournalIsNoError) {
   JournalWriter out = writer(JournalMode::log);
   out.append(Stream::out, "x", {1});
   EXPECT_EQ(journal->size(), 1) << "a reader that came first sees what follows";
-  EXPECT_FALSE(Journal::open(path_ + "/task_none.1"));
+  EXPECT_FALSE(Journal::open(folder_ / "task_none.1"));
 }
 
 // R9.3, T12: whole up to the limit; past it head and tail, with the cut said, in bounded space.
@@ -275,7 +271,7 @@ TEST_F(JournalFiles, AFullDiskStopsStoringAndGoesOnCounting) {
   pid_t child = ::fork();  // Mounts are its own.
   if (child == 0) {
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("tmpfs", path_.c_str(), "tmpfs", 0, "size=1m") != 0)
+        ::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=1m") != 0)
       ::_exit(77);
     make();
     SeededRandom random(19);

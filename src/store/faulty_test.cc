@@ -1,28 +1,12 @@
 #include "store/faulty.h"
 
-#include <deque>
-
 #include <gtest/gtest.h>
 
+#include "base/hand_executor.h"
 #include "store/memory/memory_store.h"
 
 namespace errand {
 namespace {
-
-class Line final : public Executor {
- public:
-  void post(Work work) override { queue_.push_back(std::move(work)); }
-  void run() {
-    while (!queue_.empty()) {
-      Work work = std::move(queue_.front());
-      queue_.pop_front();
-      work();
-    }
-  }
-
- private:
-  std::deque<Work> queue_;
-};
 
 std::vector<Commit> setting(const std::string& name) {
   std::vector<Commit> group(1);
@@ -48,7 +32,7 @@ class Faulty : public testing::Test {
   }
   bool has(const std::string& setting_name) { return !store_->settings(setting_name)->empty(); }
 
-  Line line_;
+  HandExecutor line_;
   std::unique_ptr<Store> store_;
 };
 

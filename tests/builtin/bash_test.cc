@@ -77,7 +77,7 @@ struct Bash : testing::Test {
   Tool::Need need(const std::string& text) { return tool->prepare(context(), command(text))->need; }
 
   process::Bench bench;
-  process::TempFolder work;
+  TestFolder work;
   ThreadPool background{1};
   command::CommandOptions options{.data_dir = bench.folder.path(),
                                   .environment = {"PATH=/usr/bin:/bin", "MY_API_KEY=secret", "LANG=C.UTF-8"},

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "base/thread_pool.h"
 #include "driver/run_name.h"
-#include "files/test_folder.h"
 #include "model/model.h"
 #include "task/agent.h"
 #include "tests/process/harness.h"
@@ -123,7 +123,7 @@ struct ToolSetTest : testing::Test {
   }
 
   process::Bench bench;
-  files::TestFolder work, home;
+  TestFolder work, home;
   SystemClock clock;
   SystemRandom random;
   TimerQueue timers{clock};

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "tests/cli/fake_server.h"
 
 namespace errand::cli {
@@ -190,7 +191,7 @@ TEST(ClientStream, TheReaderEndsIt) {
 
 // R2.2 seen from outside: the server is killed, and comes back on another port.
 TEST(ClientStream, FollowsTheServerToWhereItComesBack) {
-  TemporaryFolder folder;
+  TestFolder folder;
   folder.write("token", "secret\n");
   auto health_or = [](const Asked& asked, Answer other) {
     return asked.path == "/api/health" ? Answer{reply(200, "{}"), true} : other;
@@ -226,7 +227,7 @@ TEST(ClientStream, FollowsTheServerToWhereItComesBack) {
 
 // What server.json names was killed: its port may be a stranger's by now.
 TEST(FindServer, AStrangerOnADeadServersPortIsNotAsked) {
-  TemporaryFolder folder;
+  TestFolder folder;
   FakeServer stranger([](const Asked&, size_t) { return Answer{reply(200, "{}")}; });
   folder.write("token", "secret");
   folder.write("server.json", "{\"pid\":99999999,\"url\":\"" + stranger.url() + "\",\"version\":\"1\"}");
@@ -239,7 +240,7 @@ TEST(FindServer, AStrangerOnADeadServersPortIsNotAsked) {
 }
 
 TEST(FindServer, ProbesAPortWithoutTheToken) {
-  TemporaryFolder folder;
+  TestFolder folder;
   FakeServer stranger([](const Asked&, size_t) { return Answer{"220 mail.example ESMTP\r\n", true}; });
   folder.write("token", "secret");
   folder.write("server.json", "{\"pid\":" + own_pid() + ",\"url\":\"" + stranger.url() + "\",\"version\":\"1\"}");
@@ -253,7 +254,7 @@ TEST(FindServer, ProbesAPortWithoutTheToken) {
 }
 
 TEST(FindServer, ARefusedTokenIsTold) {
-  TemporaryFolder folder;
+  TestFolder folder;
   FakeServer server([](const Asked& asked, size_t) {
     return Answer{asked.path == "/api/health" ? reply(200, "{}") : problem(401, "unauthorized", "Not this server's.")};
   });
@@ -264,7 +265,7 @@ TEST(FindServer, ARefusedTokenIsTold) {
 }
 
 TEST(FindServer, NeedsATokenForAnotherMachineAndNeverTakesTheLocalOne) {
-  TemporaryFolder folder;
+  TestFolder folder;
   folder.write("token", "secret");
   Result<Target> none = find_server({folder.path(), "https://errand.example", "", ""}, Start::never);
   ASSERT_FALSE(none);

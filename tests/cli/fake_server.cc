@@ -123,19 +123,4 @@ std::string event(int id, const std::string& type, const std::string& data) {
   return "id: " + std::to_string(id) + "\nevent: " + type + "\ndata: " + data + "\n\n";
 }
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "errand-cli-XXXXXX").string();
-  if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-void TemporaryFolder::write(const std::string& name, const std::string& text) const {
-  std::ofstream(path_ + "/" + name) << text;
-}
-
 }  // namespace errand::cli

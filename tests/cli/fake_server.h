@@ -53,16 +53,4 @@ std::string reply(int status, const std::string& body, const std::string& header
 std::string stream_head();
 std::string event(int id, const std::string& type, const std::string& data);
 
-// A folder that is gone at the end of the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  const std::string& path() const { return path_; }
-  void write(const std::string& name, const std::string& text) const;
-
- private:
-  std::string path_;
-};
-
 }  // namespace errand::cli

@@ -1,12 +1,11 @@
 // The contract, for commands: over a supervisor in memory, whose time goes as fast as the next timer.
-#include <filesystem>
 #include <memory>
-#include <stdlib.h>
 
-#include "base/timers.h"
+#include "base/test_folder.h"
 #include "driver/command/command_driver.h"
 #include "tests/contract/driver_contract.h"
 #include "tests/contract/driver_fake_supervisor.h"
+#include "tests/contract/timed_world.h"
 
 namespace errand::test {
 namespace {
@@ -17,11 +16,9 @@ class Dropped final : public Executor {
   void post(Work) override {}
 };
 
-class MemoryCommandWorld final : public DriverWorld {
+class MemoryCommandWorld final : public TimedWorld {
  public:
   MemoryCommandWorld() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "errand-contract-XXXXXX").string();
-    data_dir_ = ::mkdtemp(pattern.data());
     FakeSupervisor::Program& speaks = supervisor_.programs["speaks"];
     for (int i = 0; i < 8; ++i) {
       speaks.prints.push_back({20, Stream::out, "Größe 你好 🙂\n"});
@@ -36,26 +33,13 @@ class MemoryCommandWorld final : public DriverWorld {
     supervisor_.programs["fails"] = {.prints = {{10, Stream::err, "no\n"}}, .end = process::RunEnd{.exit_code = 7}};
     restart();
   }
-  ~MemoryCommandWorld() override { std::filesystem::remove_all(data_dir_); }
 
   Driver& driver() override { return *driver_; }
   void restart() override {
     driver_ = command::make_command_driver(
-        {.data_dir = data_dir_, .open_journal = [this](const std::string& run) { return supervisor_.journal(run); }},
-        {supervisor_, timers_, background_});
-  }
-  bool run_until(const std::function<bool()>& done) override {
-    for (int i = 0; i < 100'000; ++i) {
-      if (done()) return true;
-      const Time due = timers_.next_due();
-      if (!due) return done();
-      clock_.advance(std::max<Millis>(due - clock_.steady(), 0));
-      timers_.run_due();
-    }
-    return false;
-  }
-  void settle() override {
-    run_until([] { return false; });
+        {.data_dir = folder_.path(),
+         .open_journal = [this](const std::string& run) { return supervisor_.journal(run); }},
+        {supervisor_, timers, background_});
   }
   int left_behind() override { return supervisor_.alive(); }
 
@@ -68,14 +52,12 @@ class MemoryCommandWorld final : public DriverWorld {
     Launch launch;
     launch.kind = TaskKind::command;
     launch.command = std::move(text);
-    launch.work_dir = data_dir_;
+    launch.work_dir = folder_.path();
     return launch;
   }
 
-  std::string data_dir_;
-  ManualClock clock_;
-  TimerQueue timers_{clock_};
-  FakeSupervisor supervisor_{timers_};
+  TestFolder folder_;
+  FakeSupervisor supervisor_{timers};
   Dropped background_;
   std::unique_ptr<Driver> driver_;
 };

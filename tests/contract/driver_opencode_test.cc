@@ -1,55 +1,35 @@
 // The contract, for OpenCode: over an OpenCode and a supervisor in memory, whose time goes as fast as the next timer.
-#include <filesystem>
 #include <memory>
-#include <stdlib.h>
 
-#include "base/timers.h"
+#include "base/test_folder.h"
 #include "driver/opencode/opencode_driver.h"
 #include "tests/contract/driver_contract.h"
 #include "tests/contract/driver_fake_supervisor.h"
 #include "tests/contract/scripted_opencode.h"
+#include "tests/contract/timed_world.h"
 
 namespace errand::test {
 namespace {
 
 using Kind = Outcome::Kind;
 
-class OpencodeWorld final : public DriverWorld {
+class OpencodeWorld final : public TimedWorld {
  public:
   OpencodeWorld() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "errand-contract-XXXXXX").string();
-    data_dir_ = ::mkdtemp(pattern.data());
     supervisor.programs["0"] = {
         .prints = {{5, process::Stream::out, "opencode server listening on http://127.0.0.1:4096\n"}}, .end = {}};
     restart();
-  }
-  ~OpencodeWorld() override {
-    driver_.reset();
-    std::filesystem::remove_all(data_dir_);
   }
 
   Driver& driver() override { return *driver_; }
   void restart() override {
     driver_.reset();
     driver_ = opencode::make_opencode_driver(
-        {.data_dir = data_dir_,
+        {.data_dir = folder_.path(),
          .program = "/usr/bin/opencode",
          .environment = {"HOME=/", "ERRAND_TOKEN=x"},
          .open_journal = [this](const std::string& run) { return supervisor.journal(run); }},
-        {.supervisor = supervisor, .http = opencode, .timers = timers_, .clock = clock_, .random = random_});
-  }
-  bool run_until(const std::function<bool()>& done) override {
-    for (int i = 0; i < 100'000; ++i) {
-      if (done()) return true;
-      const Time due = timers_.next_due();
-      if (!due) return done();
-      clock_.advance(std::max<Millis>(due - clock_.steady(), 0));
-      timers_.run_due();
-    }
-    return false;
-  }
-  void settle() override {
-    run_until([] { return false; });
+        {.supervisor = supervisor, .http = opencode, .timers = timers, .clock = clock, .random = random_});
   }
   int left_behind() override { return opencode.busy(); }
 
@@ -59,21 +39,17 @@ class OpencodeWorld final : public DriverWorld {
 
  private:
   static Launch agent(std::string prompt) {
-    Launch launch;
-    launch.agent_id = "opencode";
-    launch.prompt = std::move(prompt);
+    Launch launch = agent_launch("opencode", std::move(prompt));
     launch.work_dir = "/tmp";
     return launch;
   }
 
-  std::string data_dir_;
-  ManualClock clock_;
+  TestFolder folder_;
   SeededRandom random_{7};
-  TimerQueue timers_{clock_};
 
  public:
-  FakeSupervisor supervisor{timers_};
-  ScriptedOpenCode opencode{timers_, clock_, [this] { return supervisor.alive() > 0; }};
+  FakeSupervisor supervisor{timers};
+  ScriptedOpenCode opencode{timers, clock, [this] { return supervisor.alive() > 0; }};
 
  private:
   std::unique_ptr<Driver> driver_;

@@ -1,9 +1,8 @@
 // The stores that the contract is held against.
-#include <filesystem>
-#include <stdlib.h>
 
 #include <fmt/format.h>
 
+#include "base/test_folder.h"
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
 #include "tests/contract/store_contract.h"
@@ -21,15 +20,9 @@ class MemoryHost final : public StoreHost {
 
 class SqliteHost final : public StoreHost {
  public:
-  SqliteHost() {
-    std::string pattern = testing::TempDir() + "errand-store-XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~SqliteHost() override { std::filesystem::remove_all(folder_); }
-
   std::unique_ptr<Store> open(Executor& answers) override {
     Result<std::unique_ptr<Store>> store =
-        open_sqlite_store({.path = folder_ + "/errand.db", .ballast_bytes = 64 * 1024}, answers);
+        open_sqlite_store({.path = folder_ / "errand.db", .ballast_bytes = 64 * 1024}, answers);
     if (!store) {
       ADD_FAILURE() << store.error().message;
       std::abort();
@@ -38,7 +31,7 @@ class SqliteHost final : public StoreHost {
   }
 
  private:
-  std::string folder_;
+  TestFolder folder_;
 };
 
 template <class Host>

@@ -2,12 +2,10 @@
 // of JSON, and nothing ends the server.
 //
 // The input: a byte of flags, header lines, an empty line, the body. So that chance gets deep, `$TASK`, `$HANDLE`,
-// `$STATE`,
-// `$KEY` and `$SESSION` in headers and body stand for a task that is there and for what was answered last (a handle of
-// an MCP task, the state and the key of a question, a session), and a flag lets the headers that 2026-07-28 repeats
-// from the body be right.
+// `$STATE`, `$KEY` and `$SESSION` in headers and body stand for a task that is there and for what was answered last (a
+// handle of an MCP task, the state and the key of a question, a session), and a flag lets the headers that 2026-07-28
+// repeats from the body be right.
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,16 +15,12 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "base/timers.h"
-#include "driver/fake/demo.h"
-#include "engine/engine.h"
 #include "mcp/http.h"
 #include "mcp/jsonrpc.h"
 #include "mcp/protocol.h"
 #include "net/loop.h"
 #include "net/sse.h"
-#include "store/memory/memory_store.h"
-#include "tools/toolbox.h"
+#include "tests/tools/fuzz_world.h"
 
 namespace errand::mcp {
 namespace {
@@ -34,21 +28,6 @@ namespace {
 namespace json = boost::json;
 
 enum Flags : uint8_t { is_get = 1, is_delete = 2, repeats_body = 4, is_reader = 8, is_task = 16, stays = 32 };
-
-class HandExecutor final : public Executor {
- public:
-  void post(Work work) override { queue_.push_back(std::move(work)); }
-  void run() {
-    while (!queue_.empty()) {
-      Work work = std::move(queue_.front());
-      queue_.pop_front();
-      work();
-    }
-  }
-
- private:
-  std::deque<Work> queue_;
-};
 
 class Asked final : public net::Exchange {
  public:
@@ -69,46 +48,7 @@ class Asked final : public net::Exchange {
   std::function<void()> gone;
 };
 
-// An engine and an endpoint that are used for some hundred requests and then thrown away.
-struct World {
-  World() {
-    engine->recover([](Result<void>) {});
-    loop.run();
-    for (const char* prompt : {"noop", "permission", "long 30"}) {
-      Launch launch;
-      launch.agent_id = "demo";
-      launch.prompt = prompt;
-      launch.parent_session_id = SessionId("ses_a");
-      engine->launch(std::move(launch), {}, {}, [this](const Result<TaskView>& view) {
-        if (view) task = view->task.id.value;
-      });
-    }
-    pass(200);
-  }
-  void pass(Millis span) {
-    loop.run();
-    clock.advance(span);
-    timers.run_due();
-    engine->tick();
-    loop.run();
-  }
-
-  ManualClock clock;
-  SeededRandom random{1};
-  HandExecutor loop;
-  std::unique_ptr<Store> store = open_memory_store(make_memory_disk(), loop);
-  TimerQueue timers{clock};
-  std::unique_ptr<fake::FakeDriver> demo = fake::make_demo_driver(timers);
-  std::unique_ptr<Engine> engine = make_engine({.store = *store,
-                                                .loop = loop,
-                                                .readers = loop,
-                                                .clock = clock,
-                                                .random = random,
-                                                .drivers = {{"demo", demo.get()}, {"command", demo.get()}},
-                                                .agents = {{.id = "command", .name = "command", .driver = "command"},
-                                                           {.id = "demo", .name = "demo", .driver = "demo"}}},
-                                               {.default_work_dir = "/"});
-  tools::Toolbox toolbox{{.engine = *engine, .store = *store, .loop = loop, .readers = loop, .clock = clock}};
+struct World : tools::FuzzWorld {
   std::unique_ptr<net::Loop> timer_loop = net::Loop::make();
   net::Heartbeats heartbeats{*timer_loop};
   Protocol protocol{{.tools = toolbox,
@@ -120,9 +60,8 @@ struct World {
                      .version = "0.0.0",
                      .secret = "secret"}};
   HttpEndpoint endpoint{{.protocol = protocol, .random = random, .heartbeats = heartbeats}};
-  std::string task, handle = "none", state = "none", key = "none", session = "none";
+  std::string handle = "none", state = "none", key = "none", session = "none";
   std::vector<std::shared_ptr<Asked>> open;  // Streams that stay open over the next requests.
-  int calls = 0;
 };
 
 std::string filled(const World& world, std::string_view text) {
@@ -207,9 +146,7 @@ bool drain(World& world, Asked& asked) {
 }
 
 void ask(uint8_t flags, std::string_view headers, std::string_view body) {
-  static std::unique_ptr<World> kept;
-  if (!kept || ++kept->calls > 200) kept = std::make_unique<World>();
-  World& world = *kept;
+  auto& world = tools::next_world<World>();
   const auto asked = std::make_shared<Asked>();
   net::Request& request = asked->request;
   request.method = flags & is_get ? net::Method::get : flags & is_delete ? net::Method::del : net::Method::post;

@@ -2,12 +2,12 @@
 #include "net/server.h"
 
 #include <atomic>
-#include <cstdlib>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "base/test_folder.h"
 #include "net/problem.h"
 #include "tests/net/running_server.h"
 
@@ -291,9 +291,8 @@ TEST(Server, ALargeReplyToASlowReaderComesWhole) {
 }
 
 TEST(Server, ServesTheOwnerOverAUnixSocketOfMode600) {
-  char folder[] = "/tmp/errand-net-XXXXXX";
-  ASSERT_NE(::mkdtemp(folder), nullptr);
-  const std::string path = std::string(folder) + "/errand.sock";
+  const TestFolder folder;
+  const std::string path = folder / "errand.sock";
   std::atomic<bool> over_unix = false;
   RunningServer running(
       {},
@@ -312,8 +311,6 @@ TEST(Server, ServesTheOwnerOverAUnixSocketOfMode600) {
     ASSERT_EQ(client.reply()->status, 200);
     EXPECT_TRUE(over_unix);
   }
-  ::unlink(path.c_str());
-  ::rmdir(folder);
 }
 
 TEST(Server, RefusesToListenInTheClearBeyondLoopback) {

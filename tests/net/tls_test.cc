@@ -1,6 +1,5 @@
 // TLS: the same server behind another transport.
 #include <atomic>
-#include <cstdlib>
 #include <memory>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include "base/test_folder.h"
 #include "net/sse.h"
 #include "tests/net/running_server.h"
 #include "tests/net/test_feed.h"
@@ -30,10 +30,6 @@ using Key = std::unique_ptr<EVP_PKEY, Release<EVP_PKEY_free>>;
 // A certificate of its own making, for an hour.
 struct TlsFolder {
   TlsFolder() {
-    char name[] = "/tmp/errand-tls-XXXXXX";
-    folder = ::mkdtemp(name);
-    files = {folder + "/cert.pem", folder + "/key.pem"};
-    other_key = folder + "/other.pem";
     const Key key(EVP_EC_gen("P-256")), other(EVP_EC_gen("P-256"));
     const std::unique_ptr<X509, Release<X509_free>> certificate(X509_new());
     ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), 1);
@@ -52,10 +48,6 @@ struct TlsFolder {
     write(files.key, write_key(key.get()));
     write(other_key, write_key(other.get()));
   }
-  ~TlsFolder() {
-    for (const std::string& path : {files.certificate, files.key, other_key}) ::unlink(path.c_str());
-    ::rmdir(folder.c_str());
-  }
   template <class Put>
   static void write(const std::string& path, Put put) {
     std::FILE* file = std::fopen(path.c_str(), "w");
@@ -63,8 +55,9 @@ struct TlsFolder {
     std::fclose(file);
   }
 
-  std::string folder, other_key;
-  TlsFiles files;
+  TestFolder folder;
+  std::string other_key = folder / "other.pem";
+  TlsFiles files = {folder / "cert.pem", folder / "key.pem"};
 };
 
 class TlsClient {

@@ -29,7 +29,7 @@ void write_file(const std::string& path, const std::string& text, mode_t mode = 
 // R1.5: each with a text that says what to do.
 TEST(Edge, EveryKindOfFailureToStartIsExplained) {
   Bench bench;
-  TempFolder files;
+  TestFolder files;
   write_file(files.path() + "/plain", "#!/bin/sh\n", 0644);
   write_file(files.path() + "/no_interpreter", "#!/nowhere/sh\n", 0755);
   write_file(files.path() + "/garbage", "neither script nor program", 0755);
@@ -135,7 +135,7 @@ TEST(Edge, InputIsWrittenInOrderAndOnce) {
 
 TEST(Edge, InputBeyondTheBacklogIsRefusedUntilItIsRead) {
   Bench bench;
-  TempFolder flags;
+  TestFolder flags;
   SpawnRequest request = bench.shell("task_i.1", "while [ ! -e " + flags.path() + "/go ]; do sleep 0.02; done; wc -c");
   request.keep_stdin = true;
   RecordedRun run;
@@ -350,7 +350,7 @@ class Alone : public testing::Test {
     ProcessStat stat;
     return !read_stat(pid, stat) || stat.state == 'Z';
   }
-  TempFolder folder_;
+  TestFolder folder_;
   PumpedExecutor executor_;
 };
 

@@ -36,17 +36,6 @@ std::string beside_this_program(const char* name) {
 
 }  // namespace
 
-TempFolder::TempFolder() {
-  const char* base = std::getenv("TMPDIR");
-  path_ = std::string(base ? base : "/tmp") + "/errand-process-XXXXXX";
-  if (!::mkdtemp(path_.data())) std::abort();
-}
-
-TempFolder::~TempFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 void PumpedExecutor::post(Work work) {
   std::lock_guard lock(mutex_);
   work_.push_back(std::move(work));

@@ -12,20 +12,11 @@
 #include <vector>
 
 #include "base/executor.h"
+#include "base/test_folder.h"
 #include "process/client.h"
 #include "process/journal.h"
 
 namespace errand::process {
-
-class TempFolder {
- public:
-  TempFolder();
-  ~TempFolder();
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // Runs posted work in the test's own thread, while it waits for something.
 class PumpedExecutor final : public Executor {
@@ -87,7 +78,7 @@ class Bench {
   std::string printed(const std::string& run) const;
   std::string printed(const std::string& run, Stream stream) const;
 
-  TempFolder folder;
+  TestFolder folder;
   PumpedExecutor executor;
 
  private:

@@ -37,7 +37,7 @@ TEST(Output, AFloodIsBoundedAndHindersNobody) {
 
 TEST(Output, TheFirstWordAfterASilenceIsToldAtOnce) {
   Bench bench;
-  TempFolder flags;
+  TestFolder flags;
   RecordedRun run;
   ASSERT_TRUE(bench.spawn(bench.shell("task_q.1", "while [ ! -e " + flags.path() +
                                                       "/go ]; do sleep 0.01; done; echo hi; "

@@ -111,7 +111,7 @@ TEST(Supervisor, AStoppedRunThatExitsCleanlyIsStillStopped) {
 // T21, R2.2: the server goes, the work stays, and another server takes it up with its output whole.
 TEST(Supervisor, ANewClientTakesARunUpWithAllItsOutput) {
   Bench bench;
-  TempFolder flags;
+  TestFolder flags;
   {
     RecordedRun run;
     ASSERT_TRUE(bench.spawn(
@@ -153,7 +153,7 @@ TEST(Supervisor, AttachToARunThatNeverStartedIsNotFound) {
 // P3: the witness is made with O_EXCL, so a second start would fail and say so.
 TEST(Supervisor, SpawningARunTwiceRunsItOnce) {
   Bench bench;
-  TempFolder flags;
+  TestFolder flags;
   SpawnRequest request = bench.shell("task_a.1", "set -C; : > " + flags.path() + "/witness || exit 99; sleep 0.2");
   RecordedRun first, second, third;
   std::optional<Status> a, b;

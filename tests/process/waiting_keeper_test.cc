@@ -39,7 +39,7 @@ TEST(WaitingKeeper, TakesTheNextRun) {
 
 TEST(WaitingKeeper, GivesEachRunWhatIsItsOwn) {
   Bench bench;
-  TempFolder folder;
+  TestFolder folder;
   SpawnRequest first = bench.shell("task_a.1", "pwd; umask; echo $A; ulimit -n; cat; exit 3");
   first.env.push_back("A=first");
   first.umask = 0;

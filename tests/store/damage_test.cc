@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "base/log.h"
+#include "base/test_folder.h"
 #include "store/sqlite/sqlite_store.h"
 #include "tests/store/power_disk.h"
 #include "tests/store/store_user.h"
@@ -22,14 +23,11 @@ namespace {
 class Damage : public testing::Test {
  protected:
   Damage() {
-    std::string pattern = testing::TempDir() + "errand-damage-XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-    options_.path = folder_ + "/errand.db";
+    options_.path = folder_ / "errand.db";
     options_.ballast_bytes = 4096;
     options_.busy_ms = 50;
     set_log_level(LogLevel::error);
   }
-  ~Damage() override { std::filesystem::remove_all(folder_); }
 
   Result<std::unique_ptr<Store>> open() { return open_sqlite_store(options_, executor_); }
   Error problem() {
@@ -49,7 +47,7 @@ class Damage : public testing::Test {
     return commit;
   }
 
-  std::string folder_;
+  TestFolder folder_;
   SqliteOptions options_;
   QueueExecutor executor_;
 };
@@ -90,7 +88,7 @@ TEST_F(Damage, AllFilesAreTheirUsersAlone) {
   ASSERT_TRUE(store);
   commit_group(**store, executor_, {creation(1)});
   int files = 0;
-  for (const auto& file : std::filesystem::directory_iterator(folder_)) {
+  for (const auto& file : std::filesystem::directory_iterator(folder_.path())) {
     struct stat status{};
     ASSERT_EQ(::stat(file.path().c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, 0600u) << file.path();
@@ -100,7 +98,7 @@ TEST_F(Damage, AllFilesAreTheirUsersAlone) {
 }
 
 TEST_F(Damage, AMissingFolderSaysSo) {
-  options_.path = folder_ + "/no/such/folder/errand.db";
+  options_.path = folder_ / "no/such/folder/errand.db";
   const Error error = problem();
   EXPECT_EQ(error.code, Code::unavailable);
   EXPECT_NE(error.message.find("folder"), std::string::npos) << error.message;
@@ -143,7 +141,7 @@ TEST_F(Damage, ASearchIndexThatIsDamagedOrMissingIsMadeAgain) {
     if (std::string(damage) == "missing") std::filesystem::remove(index);
     if (std::string(damage) == "another") {
       SqliteOptions other = options_;
-      other.path = folder_ + "/other.db";
+      other.path = folder_ / "other.db";
       {
         ASSERT_TRUE(open_sqlite_store(other, executor_));
       }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "base/test_folder.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/sqlite_store.h"
 #include "tests/contract/store_contract.h"
@@ -25,15 +26,10 @@ const std::vector<Migration> broken = {
 
 class MigrationTest : public testing::Test {
  protected:
-  MigrationTest() {
-    std::string pattern = testing::TempDir() + "errand-migration-XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-    set_log_level(LogLevel::error);
-  }
-  ~MigrationTest() override { std::filesystem::remove_all(folder_); }
-  Database open() { return std::move(*Database::open(folder_ + "/m.db", Database::Mode::create, {})); }
+  MigrationTest() { set_log_level(LogLevel::error); }
+  Database open() { return std::move(*Database::open(folder_ / "m.db", Database::Mode::create, {})); }
 
-  std::string folder_;
+  TestFolder folder_;
 };
 
 TEST_F(MigrationTest, StepsAreTakenOnceAndInOrder) {
@@ -43,14 +39,14 @@ TEST_F(MigrationTest, StepsAreTakenOnceAndInOrder) {
   EXPECT_EQ(*db.number("SELECT sum(y) FROM b"), 60);
   ASSERT_TRUE(migrate(db, both, {}));
   EXPECT_EQ(*db.number("SELECT count(*) FROM b"), 3);
-  EXPECT_FALSE(std::filesystem::exists(folder_ + "/m.db.before-001")) << "nothing to copy";
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "m.db.before-001")) << "nothing to copy";
 }
 
 TEST_F(MigrationTest, ACopyIsMadeBeforeAStep) {
   Database db = open();
   ASSERT_TRUE(migrate(db, first, {}));
   ASSERT_TRUE(migrate(db, both, {}));
-  const std::string copy = folder_ + "/m.db.before-002";
+  const std::string copy = folder_ / "m.db.before-002";
   struct stat status{};
   ASSERT_EQ(::stat(copy.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
@@ -83,7 +79,7 @@ TEST_F(MigrationTest, ANewerSchemaIsRefusedInClearWords) {
 
 TEST_F(MigrationTest, TheStoreRefusesANewerSchema) {
   QueueExecutor executor;
-  const std::string path = folder_ + "/errand.db";
+  const std::string path = folder_ / "errand.db";
   {
     ASSERT_TRUE(open_sqlite_store({.path = path, .ballast_bytes = 0}, executor));
   }

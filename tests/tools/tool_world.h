@@ -2,7 +2,6 @@
 // hand-turned clock. Every answer is held to the tool's schemas.
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -12,6 +11,7 @@
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "base/timers.h"
 #include "driver/fake/demo.h"
 #include "engine/engine.h"
@@ -113,18 +113,13 @@ struct Answer {
 class ToolTest : public testing::Test {
  protected:
   ToolTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "errand-tools-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    std::filesystem::create_directory(folder_ + "/artifacts");
+    std::filesystem::create_directory(folder_ / "artifacts");
     start();
   }
-  ~ToolTest() override {
-    stop();
-    std::filesystem::remove_all(folder_);
-  }
+  ~ToolTest() override { stop(); }
 
   void start() {
-    auto opened = open_sqlite_store({.path = folder_ + "/errand.db", .readers = 1, .ballast_bytes = 0}, loop);
+    auto opened = open_sqlite_store({.path = folder_ / "errand.db", .readers = 1, .ballast_bytes = 0}, loop);
     ASSERT_TRUE(opened) << opened.error().message;
     store = std::move(*opened);
     timers = std::make_unique<TimerQueue>(clock);
@@ -144,7 +139,7 @@ class ToolTest : public testing::Test {
       if (prompt.task->launch.command.contains("false")) return script.fail("exit", "It exited with code 1.");
       return script.say("printed").finish();
     }});
-    commands->folder = folder_ + "/artifacts";
+    commands->folder = folder_ / "artifacts";
     engine =
         make_engine({.store = *store,
                      .loop = loop,
@@ -313,7 +308,7 @@ class ToolTest : public testing::Test {
   std::unique_ptr<Toolbox> toolbox;
 
  private:
-  std::string folder_;
+  TestFolder folder_;
 };
 
 }  // namespace errand::tools

@@ -10,15 +10,14 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "base/test_folder.h"
 #include "base/text.h"
 #include "files/copy.h"
-#include "files/test_folder.h"
 
 namespace errand::command {
 namespace {
 
 namespace fs = std::filesystem;
-using files::TestFolder;
 
 struct ArtifactsTest : testing::Test {
   TestFolder data, work;

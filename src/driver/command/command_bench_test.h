@@ -2,14 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
-#include <stdlib.h>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "driver/command/command_driver.h"
 #include "tests/contract/driver_fake_supervisor.h"
 
@@ -48,7 +47,8 @@ struct Posted : Executor {
 };
 
 struct CommandDriverTest : testing::Test {
-  std::string data_dir;
+  TestFolder folder;
+  const std::string& data_dir = folder.path();
   ManualClock clock;
   TimerQueue timers{clock};
   test::FakeSupervisor supervisor{timers};
@@ -60,8 +60,6 @@ struct CommandDriverTest : testing::Test {
   const std::string run = "task_1.3";
 
   CommandDriverTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "errand-command-XXXXXX").string();
-    data_dir = ::mkdtemp(pattern.data());
     task.id = TaskId("task_1");
     task.session_id = SessionId("ses_1");
     task.run = 3;
@@ -74,7 +72,6 @@ struct CommandDriverTest : testing::Test {
     make_driver();
   }
   void make_driver() { driver = make_command_driver(options, {supervisor, timers, background}); }
-  ~CommandDriverTest() override { std::filesystem::remove_all(data_dir); }
 
   std::unique_ptr<Turn> open(bool reattach = false, std::vector<Message> messages = {}) {
     auto turn = driver->open(

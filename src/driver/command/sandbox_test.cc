@@ -2,11 +2,12 @@
 #include "driver/command/sandbox.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
+
+#include "base/test_folder.h"
 
 namespace errand::command {
 namespace {
@@ -17,8 +18,6 @@ using Words = std::vector<std::string>;
 class SandboxTest : public testing::Test {
  protected:
   void SetUp() override {
-    char pattern[] = "/var/tmp/errand-sandbox-XXXXXX";
-    root = fs::canonical(::mkdtemp(pattern)).string();
     for (const char* folder :
          {"home/.ssh", "home/.config/gh", "home/project/.git/hooks", "data/artifacts/task_1", "more"})
       fs::create_directories(root + "/" + folder);
@@ -32,7 +31,6 @@ class SandboxTest : public testing::Test {
             .data_dir = root + "/data",
             .home = root + "/home"};
   }
-  void TearDown() override { fs::remove_all(root); }
   Words argv() const { return sandbox_argv(plan, {"/bin/sh", "-c", "work"}); }
   // Where these words stand one after the other; -1 where they do not.
   static long at(const Words& words, const Words& wanted) {
@@ -44,7 +42,8 @@ class SandboxTest : public testing::Test {
     return checked ? "" : checked.error().message;
   }
 
-  std::string root;
+  TestFolder own{"/var/tmp"};
+  std::string root = fs::canonical(own.path()).string();
   SandboxPlan plan;
 };
 

@@ -1,28 +1,24 @@
 #include "driver/opencode/sessions.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
+
+#include "base/test_folder.h"
 
 namespace errand::opencode {
 namespace {
 
 class SessionsTest : public testing::Test {
  protected:
-  SessionsTest() {
-    char name[] = "/tmp/errand-opencode-XXXXXX";
-    folder = ::mkdtemp(name);
-  }
-  ~SessionsTest() override { std::filesystem::remove_all(folder); }
-  std::string folder;
+  TestFolder folder;
   const TaskId one = TaskId("task_1"), two = TaskId("task_2");
 };
 
 TEST_F(SessionsTest, AreKnownToTheNextServerEachOnce) {
-  Sessions(folder + "/tasks").add(one, "ses_a");
-  const Sessions sessions(folder + "/tasks");
+  Sessions(folder / "tasks").add(one, "ses_a");
+  const Sessions sessions(folder / "tasks");
   sessions.add(one, "ses_b");
   sessions.add(one, "ses_a");
   sessions.add(two, "ses_c");
@@ -32,7 +28,7 @@ TEST_F(SessionsTest, AreKnownToTheNextServerEachOnce) {
 }
 
 TEST_F(SessionsTest, StayKnownWhenTheirTaskIsGivenUpUntilTheyAreRemoved) {
-  const Sessions sessions(folder + "/tasks");
+  const Sessions sessions(folder / "tasks");
   sessions.add(one, "ses_a");
   sessions.add(two, "ses_c");
   sessions.give_up(one);
@@ -45,18 +41,18 @@ TEST_F(SessionsTest, StayKnownWhenTheirTaskIsGivenUpUntilTheyAreRemoved) {
 }
 
 TEST_F(SessionsTest, NoNameLeadsOutOfTheFolder) {
-  const Sessions sessions(folder + "/tasks");
+  const Sessions sessions(folder / "tasks");
   sessions.add(TaskId("../evil"), "ses_a");
   sessions.add(one, "../../x");
-  EXPECT_FALSE(std::filesystem::exists(folder + "/evil"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "evil"));
   EXPECT_TRUE(sessions.of(one).empty());
-  std::filesystem::create_directories(folder + "/tasks");
-  std::ofstream(folder + "/tasks/task_1") << "ses_a\n../../x\n\n";
+  std::filesystem::create_directories(folder / "tasks");
+  std::ofstream(folder / "tasks/task_1") << "ses_a\n../../x\n\n";
   EXPECT_EQ(sessions.of(one), std::vector<std::string>{"ses_a"});
 }
 
 TEST_F(SessionsTest, OfAFolderThatIsNotThereAreNone) {
-  const Sessions sessions(folder + "/none");
+  const Sessions sessions(folder / "none");
   EXPECT_TRUE(sessions.tasks().empty());
   sessions.give_up(one);
   sessions.remove(one);

@@ -48,7 +48,7 @@ TEST(SkillHead, WhatCannotBeUsedIsRefused) {
 
 struct Skills : testing::Test {
   ToolBench bench;
-  files::TestFolder home;
+  TestFolder home;
   SkillPlaces places{.roots = {bench.work.path()}, .user_folders = user_skill_folders(home.path(), ""), .hidden = {}};
 };
 
@@ -70,7 +70,7 @@ TEST_F(Skills, AreFoundInTheProjectAndTheUsersPlacesTheFirstOfANameCounts) {
 }
 
 TEST_F(Skills, AProjectsSkillIsInTheProjectAndAHostileOneIsLeftOut) {
-  files::TestFolder other;
+  TestFolder other;
   other.write("evil/SKILL.md", skill("evil", "x"));
   fs::create_directories(bench.work / ".claude/skills");
   fs::create_directory_symlink(other / "evil", bench.work / ".claude/skills/evil");

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 struct FileTools : testing::Test {
   ToolBench bench;
-  const files::TestFolder& work = bench.work;
+  const TestFolder& work = bench.work;
   std::unique_ptr<Tool> read = make_read(bench.parts), write = make_write(bench.parts), edit = make_edit(bench.parts),
                         list = make_list(bench.parts), glob = make_glob(bench.parts), grep = make_grep(bench.parts);
 
@@ -104,7 +104,7 @@ TEST_F(FileTools, InsideNobodyIsAskedToReadAndSomebodyToWrite) {
 }
 
 TEST_F(FileTools, OutsideIsAskedForByItsRealPath) {
-  files::TestFolder other;
+  TestFolder other;
   other.write("secret", "s3cret");
   fs::create_symlink(other / "secret", work / "link");
   fs::create_directory_symlink(other.path(), work / "out");
@@ -128,7 +128,7 @@ TEST_F(FileTools, OutsideIsAskedForByItsRealPath) {
 
 // Between the question and the act the name comes to mean another file.
 TEST_F(FileTools, ALinkThatIsSwappedLeadsNowhere) {
-  files::TestFolder other;
+  TestFolder other;
   other.write("victim", "safe");
   work.write("sub/a", "mine");
   const std::string input = R"({"path":"sub/a","content":"evil"})";
@@ -157,7 +157,7 @@ TEST_F(FileTools, ALinkThatStaysInsideIsAFileLikeAnother) {
 }
 
 TEST_F(FileTools, AddDirsAreInside) {
-  files::TestFolder more;
+  TestFolder more;
   more.write("a", "x\n");
   const std::string input = fmt::format(R"({{"path":"{}"}})", more / "a");
   EXPECT_TRUE(need(*read, input).ask);
@@ -223,7 +223,7 @@ TEST_F(FileTools, EditReplacesExactlyOnePlace) {
 
 // The sandbox of the launch holds for the tools that are outside of it too.
 TEST_F(FileTools, InASandboxGitsHooksAndWhatIsOutsideStay) {
-  files::TestFolder other;
+  TestFolder other;
   work.write(".git/config", "x");
   bench.edit_task([](Task& task) { task.launch.sandbox = Sandbox::workspace; });
   for (const std::string& path : {std::string(".git/hooks/pre-commit"), std::string(".git/config"), other / "new"})

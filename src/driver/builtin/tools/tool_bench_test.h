@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "base/test_folder.h"
 #include "base/thread_pool.h"
 #include "driver/builtin/tools/file_tools.h"
-#include "files/test_folder.h"
 #include "tests/process/harness.h"
 
 namespace errand::builtin {
@@ -65,7 +65,7 @@ class ToolBench {
     return *outcome;
   }
 
-  files::TestFolder data, work;
+  TestFolder data, work;
   process::PumpedExecutor engine;
   ThreadPool background{1};
   SystemClock clock;
