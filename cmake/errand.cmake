@@ -70,18 +70,15 @@ endfunction()
 
 # errand_test(NAME SOURCES ... NEEDS ... [LABELS ...]): a GoogleTest program, one ctest entry.
 function(errand_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;NEEDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;NEEDS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   foreach(need ${ARG_NEEDS})
     target_link_libraries(${name} PRIVATE errand_${need})
   endforeach()
   target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 300)
-  endif()
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
 endfunction()
 
 # errand_fuzz(NAME SOURCES ... NEEDS ...): a libFuzzer target; built where ERRAND_FUZZ is on. Its corpus is

@@ -220,7 +220,7 @@ Result<bool> read_named(Settings& into, const std::string& name, const toml::nod
   }
   for (const auto& [key, inner] : *node.as_table()) {
     const std::string own(key.str());
-    const std::string whole = name + "." + own;
+    const std::string whole = fmt::format("{}.{}", name, own);
     if (!inner.is_table()) return wrong(path, whole, fmt::format("must be a table: [{}]", whole));
     const Status read = name == "models" ? read_model(into.models[own], *inner.as_table(), whole, path)
                                          : read_mcp(into.mcp[own], *inner.as_table(), whole, path);

@@ -90,6 +90,7 @@ Result<pid_t> spawn(const std::string& data_dir, const std::string& log) {
   std::vector<std::string> words = {"errand", "serve", "--data-dir", data_dir};
   if (wants_free_port(data_dir)) words.insert(words.end(), {"--listen", "127.0.0.1:0"});
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 

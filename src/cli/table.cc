@@ -68,6 +68,7 @@ std::string render_table(const std::vector<Column>& columns, const std::vector<s
   std::string out;
   if (look.header) {
     std::vector<std::string> headers;
+    headers.reserve(columns.size());
     for (const Column& column : columns) headers.push_back(column.header);
     append_row(out, headers, std::vector<std::string_view>(columns.size(), "2"), widths, columns, look.colours);
   }

@@ -48,9 +48,11 @@ std::vector<Column> task_columns() {
 
 std::vector<std::vector<Cell>> task_rows(const std::vector<TaskInfo>& tasks, Time now) {
   std::vector<std::string> ids;
+  ids.reserve(tasks.size());
   for (const TaskInfo& task : tasks) ids.push_back(task.id);
   std::vector<std::string> shortened = short_ids(ids);
   std::vector<std::vector<Cell>> rows;
+  rows.reserve(tasks.size());
   for (size_t i = 0; i < tasks.size(); ++i) {
     const TaskInfo& task = tasks[i];
     rows.push_back({{shortened[i], "1"},
@@ -66,6 +68,7 @@ std::vector<std::vector<Cell>> task_rows(const std::vector<TaskInfo>& tasks, Tim
 
 std::vector<std::vector<Cell>> task_fields(const std::vector<TaskInfo>& tasks) {
   std::vector<std::vector<Cell>> rows;
+  rows.reserve(tasks.size());
   auto when = [](Time time) { return time ? format_time(time) : std::string(); };
   for (const TaskInfo& task : tasks)
     rows.push_back({{task.id, ""},

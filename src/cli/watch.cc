@@ -32,6 +32,7 @@ Result<StreamEnd> watch_tasks(Client& client, const std::vector<std::string>& id
   auto read_again = [&]() -> Status {
     rechecked = steady_now();
     std::vector<std::string> now;
+    now.reserve(open.size());
     for (const auto& [id, task] : open) now.push_back(id);
     for (const std::string& id : now) {
       if (stop) break;

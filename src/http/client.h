@@ -1,6 +1,6 @@
 // The outbound HTTP client: model APIs, MCP servers, pages that an agent fetches. libcurl's multi interface on a thread
-// of its own; only client.cc knows it. The library is looked for at run time, so that the binary starts without it:
-// then every call ends with an error that names the package.
+// of its own; only curl.h and who includes it know it. The library is looked for at run time, so that the binary starts
+// without it: then every call ends with an error that names the package.
 //
 // TLS is verified, always. Proxies are those of the environment (http_proxy, https_proxy, all_proxy, no_proxy), the
 // certificates the machine's, or those that Options names. Only http and https, also behind a redirect.

@@ -1,5 +1,7 @@
 // Launching, listing, searching, reading, deleting and clearing tasks (R1.3, R1.4, R1.8, R3.4, R3.6, R10.1, R10.2, R10.4).
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 
 import { marked, marker, patience, Server, until } from './harness/index.mjs';
@@ -8,9 +10,11 @@ const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 test('A launched command answers at once and completes with its output as the result', async (t) => {
   const server = await Server.start(t);
-  const began = performance.now();
-  const task = await server.run('sleep 1; echo hello; echo oops >&2', { description: 'say hello', labels: { team: 'a b' } });
-  assert.ok(performance.now() - began < 900, 'it did not wait for the work');
+  // What it waits for comes only after the answer.
+  const go = path.join(server.folder, 'go');
+  const work = `until [ -e '${go}' ]; do sleep 0.05; done; echo hello; echo oops >&2`;
+  const task = await server.run(work, { description: 'say hello', labels: { team: 'a b' } });
+  fs.writeFileSync(go, '');
   assert.match(task.id, /^task_[0-9a-z]{26}$/);
   assert.match(task.session_id, /^ses_/);
   assert.ok(['pending', 'running'].includes(task.status));

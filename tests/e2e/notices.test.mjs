@@ -101,7 +101,7 @@ test('T26: exactly one notice per turn, over kills, each delivered to a parent t
   });
   const killer = (async () => {
     for (let at = count / 10; at < count; at += count / 10) {
-      await until(() => launched.size >= at, { within: 120_000 * patience, what: `${at} are launched` });
+      await until(() => launched.size >= at, { within: (long ? 600_000 : 120_000) * patience, what: `${at} are launched` });
       await server.restart();
       kills++;
     }
@@ -125,7 +125,7 @@ test('T26: exactly one notice per turn, over kills, each delivered to a parent t
   assert.equal(per_task.size, count);
   assert.ok([...per_task.values()].every((n) => n === 1));
   for (const notice of notices.slice(0, 20)) assert.equal((await server.api('GET', `/api/tasks/${notice.task_id}`)).status, 200, 'its task is there');
-  await until(() => streamed.size === count, { what: 'the stream delivered each' });
+  await until(() => streamed.size === count, { within: 60_000 * patience, what: 'the stream delivered each' });
   assert.ok([...streamed.values()].every((n) => n === 1), 'and each once');
   await follower.stop();
 });

@@ -92,7 +92,7 @@ test('T6: clients that are cut anywhere, with kill -9 in between, see each event
     if (busy() === 0) break;
     await server.restart();
   }
-  await Promise.race([Promise.all(followers.map((f) => f.done)), until(() => busy() === 0, { within: 180_000 * patience, what: 'all streams end' })]);
+  await Promise.race([Promise.all(followers.map((f) => f.done)), until(() => busy() === 0, { within: (long ? 900_000 : 180_000) * patience, what: 'all streams end' })]);
   await Promise.all(followers.map((f) => f.done));
   const sum = (name) => followers.reduce((total, follower) => total + follower[name], 0);
   const delays = followers.flatMap((follower) => follower.delays.slice(-50));

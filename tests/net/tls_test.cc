@@ -173,7 +173,7 @@ TEST(Tls, RefusesFilesThatDoNotBelongTogether) {
   const auto loop = Loop::make();
   const auto server = make_server(*loop, {}, {}, echo);
   EXPECT_FALSE(server->listen_tls("127.0.0.1", 0, {folder.files.certificate, folder.other_key}));
-  EXPECT_FALSE(server->listen_tls("127.0.0.1", 0, {folder.folder + "/missing", folder.files.key}));
+  EXPECT_FALSE(server->listen_tls("127.0.0.1", 0, {folder.folder / "missing", folder.files.key}));
   EXPECT_FALSE(server->listen_tls("127.0.0.1", 0, {folder.files.key, folder.files.key}));
   EXPECT_TRUE(server->listen_tls("127.0.0.1", 0, folder.files));
 }
