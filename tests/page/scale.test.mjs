@@ -42,5 +42,20 @@ describe('a long list', async () => {
     assert.equal(after.filter((id) => before.includes(id)).length, before.length, 'no row moved');
     await page.getByRole('button', { name: '1 new task' }).click();
     await page.getByRole('link', { name: 'a new one', exact: true }).waitFor();
+    // Who goes through it by the keyboard sees where they are, down and up again.
+    const seen = (row) =>
+      until(
+        () =>
+          page.evaluate((index) => {
+            const box = document.querySelector('[data-testid=task-list]').getBoundingClientRect();
+            const current = document.querySelector(`[data-task][aria-current][aria-rowindex="${index}"]`)?.getBoundingClientRect();
+            return current && current.top >= box.top + 36 && current.bottom <= box.bottom;
+          }, row + 1),
+        { what: `row ${row} is seen whole` },
+      );
+    for (let i = 0; i < 25; i++) await page.keyboard.press('j');
+    await seen(25);
+    for (let i = 0; i < 20; i++) await page.keyboard.press('k');
+    await seen(5);
   });
 });
