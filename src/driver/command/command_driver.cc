@@ -130,6 +130,7 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
     gather(task, std::move(done));
   });
   std::vector<Report> first;
+  first.reserve(request.messages.size());
   // A message that came with a retry is part of the conversation, though a command does not read it.
   for (const Message& message : request.messages) first.emplace_back(report::Taken{message.id});
   if (!request.reattach)

@@ -70,7 +70,12 @@ Environment make_environment(const std::vector<std::string>& server, const std::
   }
   for (const auto& [name, value] : launch.env) all[name] = value;
   for (const auto& [name, value] : marks) all[name] = value;
-  for (const auto& [name, value] : all) out.variables.push_back(name + "=" + value);
+  out.variables.reserve(all.size());
+  for (const auto& [name, value] : all) {
+    std::string& variable = out.variables.emplace_back(name);
+    variable += '=';
+    variable += value;
+  }
   return out;
 }
 
