@@ -115,7 +115,7 @@ async function all_tasks(server) {
 // Prints 0, 1, 2, ... until it is stopped.
 const ticker = (mark) => `: ${mark}; i=0; while :; do echo $i; i=$((i+1)); sleep 0.02; done`;
 
-test('T1: nothing acknowledged is lost or doubled, nothing is stuck, nothing is left', { timeout: 3_600_000 }, async (t) => {
+test('T1: nothing acknowledged is lost or doubled, nothing is stuck, nothing is left', { timeout: long ? 10_800_000 : 3_600_000 }, async (t) => {
   const cycles = Number(process.env.ERRAND_KILL_CYCLES ?? (long ? 2000 : 100));
   const server = await Server.start(t, { args: ['--max-concurrent', '6'] });
   const mark = marker();

@@ -6,6 +6,7 @@ import { long, Server, suite_scope } from '../e2e/harness/server.mjs';
 import { Browser, until } from './harness/browser.mjs';
 
 const many = long ? 100_000 : 3000;
+const patient = long ? { within: 180_000 } : {}; // While so many wait, the server and the page have much to do.
 
 describe('a long list', async () => {
   const scope = suite_scope();
@@ -22,7 +23,7 @@ describe('a long list', async () => {
     const requests = [];
     page.on('request', (request) => request.url().includes('/api/tasks?') && requests.push(request.url()));
     const list = page.getByTestId('task-list');
-    await until(async () => (await page.locator('[data-filter=all] span').innerText()).replace(/\D/g, '') === String(many), { what: 'all are counted' });
+    await until(async () => (await page.locator('[data-filter=all] span').innerText()).replace(/\D/g, '') === String(many), { what: 'all are counted', ...patient });
     for (const part of [0.25, 0.75, 0.99, 0.5]) {
       await list.evaluate((box, where) => box.scrollTo(0, box.scrollHeight * where), part);
       await until(
@@ -30,7 +31,7 @@ describe('a long list', async () => {
           const rows = await page.locator('[data-task]').evaluateAll((all) => all.map((row) => Number(row.getAttribute('aria-rowindex'))));
           return rows.length > 5 && Math.abs(Math.min(...rows) / many - part) < 0.05;
         },
-        { what: `the rows at ${100 * part} % are there` },
+        { what: `the rows at ${100 * part} % are there`, ...patient },
       );
     }
     assert.ok((await page.locator('[data-task]').count()) < 60, 'few rows are drawn');
