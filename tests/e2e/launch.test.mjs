@@ -66,7 +66,7 @@ test('A title is the launch\'s own, else the description, else the first line, c
     [{ title: 'own', description: 'd', command: 'true' }, 'own'],
     [{ description: 'described', command: 'true' }, 'described'],
     [{ command: 'true # first\ntrue # second' }, 'true # first'],
-    [{ command: `true ${'字'.repeat(100)}` }, `true ${'字'.repeat(75)}`],
+    [{ command: `true ${'字'.repeat(100)}` }, `true ${'字'.repeat(74)}…`],
   ];
   for (const [launch, title] of cases) assert.equal((await server.launch({ kind: 'command', ...launch })).title, title);
 });
