@@ -9,7 +9,7 @@ import { Server } from '../e2e/harness/server.mjs';
 const get = (server, path, headers = {}, method = 'GET') =>
   new Promise((resolve, reject) => {
     http
-      .request({ port: server.port, path, headers, method }, (reply) => {
+      .request({ host: '127.0.0.1', port: server.port, path, headers, method }, (reply) => {
         const chunks = [];
         reply.on('data', (chunk) => chunks.push(chunk));
         reply.on('end', () => resolve({ status: reply.statusCode, headers: reply.headers, body: Buffer.concat(chunks) }));
