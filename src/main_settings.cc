@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 namespace errand {
 
@@ -26,7 +27,9 @@ EngineSettings engine_settings(const cli::Settings& settings) {
                         .open_files = settings.limit_open_files,
                         .nice = static_cast<int>(settings.limit_nice)};
   const char* const home = std::getenv("HOME");
-  out.default_work_dir = home != nullptr && *home != '\0' ? home : "/";
+  std::error_code none;
+  const bool has_home = home != nullptr && *home == '/' && std::filesystem::is_directory(home, none);
+  out.default_work_dir = has_home ? home : "/";
   out.fork = {.tool_result_chars = settings.fork_tool_result_chars,
               .tokens = settings.fork_tokens,
               .profile = fork::parse_profile(settings.fork_profile).value_or(fork::Profile::plain)};

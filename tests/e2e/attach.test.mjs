@@ -123,11 +123,11 @@ describe('Conversations on the command line', () => {
     assert.equal((await task(cancelled)).status, 'cancelled');
     const failing = await ask(demo.failure);
     await at_rest(failing);
-    const again = await errand(server, ['attach', failing], { input: '/nonsense\nhello?\n/retry once more\n' });
+    const again = await errand(server, ['attach', failing], { input: '/nonsense\nhello?\n/retry fail once more\n' });
     assert.equal(again.code, 1, again.err);
     assert.match(again.err, /\/nonsense is no command/);
     assert.match(again.err, /takes no messages; retry/, 'a message to a failed task is refused, and says what to do');
-    assert.match(again.out, /> once more/);
+    assert.match(again.out, /> fail once more/);
     assert.equal((await task(failing)).attempt, 2);
   });
 

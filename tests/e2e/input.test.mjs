@@ -50,12 +50,12 @@ describe('Bad input', () => {
     const nobody = await server.api('POST', '/api/tasks', { agent_id: 'nobody', message: 'x' });
     assert.ok([400, 404].includes(nobody.status));
     assert.match(nobody.json.detail, /nobody/);
-    const nowhere = await server.api('POST', '/api/tasks', { ...command, work_dir: '/no/such/folder' });
-    assert.ok([400, 201].includes(nowhere.status), 'refused at once, or failed with a reason');
-    if (nowhere.status === 201) {
-      assert.equal((await server.at_rest(nowhere.json.id)).reason, 'spawn_failed');
-      await server.expect(204, 'DELETE', `/api/tasks/${nowhere.json.id}`);
-    }
+    for (const task of [command, { agent_id: 'demo', message: 'noop' }])
+      for (const work_dir of ['/no/such/folder', '/dev/null']) {
+        const nowhere = await server.expect(400, 'POST', '/api/tasks', { ...task, work_dir });
+        assert.equal(nowhere.reason, 'bad_work_dir');
+        assert.match(nowhere.detail, /work_dir \/(no|dev)/);
+      }
   });
 
   test('Unknown and wrong query parameters are refused by name', async () => {

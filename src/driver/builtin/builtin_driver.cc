@@ -1,21 +1,13 @@
 #include "driver/builtin/builtin_driver.h"
 
-#include <filesystem>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "driver/builtin/builtin_turn.h"
 #include "driver/builtin/shared.h"
+#include "driver/work_dir.h"
 
 namespace errand::builtin {
 namespace {
-
-Status check_folder(const std::string& path, std::string_view field) {
-  std::error_code error;
-  if (path.empty() || std::filesystem::is_directory(path, error)) return {};
-  return fail(Code::invalid_argument, fmt::format("`{}` {} is not a folder.", field, path), "bad_work_dir");
-}
 
 class BuiltinDriver final : public Driver {
  public:
@@ -35,12 +27,9 @@ class BuiltinDriver final : public Driver {
     if (Result<ModelChoice> choice = shared_.models.choose(launch.model);
         !choice && shared_.models.unavailable().empty())
       return std::unexpected(choice.error());
-    if (Status folder = check_folder(launch.work_dir, "work_dir"); !folder) return folder;
-    for (const std::string& path : launch.add_dirs) {
-      if (!path.starts_with('/'))
-        return fail(Code::invalid_argument, fmt::format("`add_dirs` takes absolute paths; {} is none.", path));
-      if (Status folder = check_folder(path, "add_dirs"); !folder) return folder;
-    }
+    if (Status folder = check_folder("work_dir", launch.work_dir); !folder) return folder;
+    for (const std::string& path : launch.add_dirs)
+      if (Status folder = check_folder("folder of add_dirs", path); !folder) return folder;
     return shared_.parts.tools.check(launch);
   }
 

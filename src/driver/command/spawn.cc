@@ -11,6 +11,7 @@
 
 #include "driver/command/environment.h"
 #include "driver/command/sandbox.h"
+#include "driver/work_dir.h"
 
 namespace errand::command {
 namespace {
@@ -26,20 +27,6 @@ SandboxPlan sandbox_plan(const CommandOptions& options, const process::Abilities
           .artifacts = artifacts,
           .data_dir = options.data_dir,
           .home = server_variable(options, "HOME")};
-}
-
-Status check_work_dir(const std::string& work_dir) {
-  if (work_dir.empty()) return {};
-  if (work_dir.contains('\0') || !work_dir.starts_with('/'))
-    return fail(Code::invalid_argument, "work_dir must be an absolute path.");
-  struct stat info;
-  if (::stat(work_dir.c_str(), &info) != 0)
-    return fail(
-        Code::invalid_argument,
-        fmt::format("The work_dir {} does not exist or cannot be reached; create it or name another.", work_dir));
-  if (!S_ISDIR(info.st_mode))
-    return fail(Code::invalid_argument, fmt::format("The work_dir {} is not a folder; name one.", work_dir));
-  return {};
 }
 
 // Links are resolved: a link in an allowed folder leads nowhere else.
@@ -100,7 +87,7 @@ Status check_sandbox_of(const CommandOptions& options, const process::Abilities&
 
 Status check_surroundings(const CommandOptions& options, const process::Abilities& can, const Launch& launch) {
   if (Status good = check_environment(launch); !good) return good;
-  if (Status good = check_work_dir(launch.work_dir); !good) return good;
+  if (Status good = check_folder("work_dir", launch.work_dir); !good) return good;
   if (Status good = check_allowed(options.work_dirs, "work_dir", launch.work_dir); !good) return good;
   for (const std::string& folder : launch.add_dirs)
     if (Status good = check_allowed(options.work_dirs, "folder of add_dirs", folder); !good) return good;

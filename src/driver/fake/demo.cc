@@ -207,8 +207,14 @@ std::optional<int64_t> take_number(std::string_view& text) {
 
 std::span<const DemoWord> demo_words() { return words; }
 
-Script demo_script(const Prompt& prompt) {
+Script demo_script(const Prompt& given) {
   Script script;
+  Prompt prompt = given;
+  // What failed is not done again where the retry says what to do instead.
+  if (!given.retried_with.empty()) {
+    script.say("You had me try again with another word, so I do that instead.\n\n");
+    prompt.text = given.retried_with;
+  }
   std::string_view text = prompt.text;
   // The shortest way for benchmarks: nothing is said before it.
   if (find_word(trim(text)) == find_word("noop")) {
@@ -238,6 +244,7 @@ Script demo_script(const Prompt& prompt) {
 std::unique_ptr<FakeDriver> make_demo_driver(Timers& timers) {
   FakeOptions options;
   options.script = demo_script;
+  options.checks_work_dir = true;
   return std::make_unique<FakeDriver>(timers, std::move(options));
 }
 

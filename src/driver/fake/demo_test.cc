@@ -1,6 +1,7 @@
 // Agents (spec section 13): the demo agent shows every kind of event, and says that it is a demonstration.
 #include "driver/fake/demo.h"
 
+#include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -31,6 +32,31 @@ TEST(DemoTest, AnyPromptIsQuotedInAnAnswerThatSaysItIsADemonstration) {
   EXPECT_NE(text.find("demonstration"), std::string::npos);
   EXPECT_NE(text.find("> Fix the bug in main.cc\n"), std::string::npos);
   EXPECT_EQ(text.find("and more"), std::string::npos);
+}
+
+TEST(DemoTest, DoesWhatTheRetryBroughtInsteadOfWhatFailed) {
+  const Script retried = demo_script({.text = "fail\ntools", .earlier = 0, .task = nullptr, .retried_with = "tools"});
+  EXPECT_EQ(count<step::Fail>(retried), 0);
+  EXPECT_EQ(count<step::Tool>(retried), 3);
+}
+
+TEST(DemoTest, AWorkDirThatIsNotThereIsRefused) {
+  ManualClock clock;
+  TimerQueue timers(clock);
+  const std::unique_ptr<FakeDriver> demo = make_demo_driver(timers);
+  Launch launch;
+  launch.agent_id = "demo";
+  launch.prompt = "noop";
+  for (const char* folder : {"", "/", "/tmp"}) {
+    launch.work_dir = folder;
+    EXPECT_TRUE(demo->check(launch)) << folder;
+  }
+  for (const char* folder : {"/no/such/folder", "/dev/null", "relative"}) {
+    launch.work_dir = folder;
+    const Status refused = demo->check(launch);
+    ASSERT_FALSE(refused) << folder;
+    EXPECT_EQ(refused.error().reason, "bad_work_dir");
+  }
 }
 
 TEST(DemoTest, HelpNamesEveryWordOfTheTable) {

@@ -5,6 +5,7 @@
 
 #include "driver/fake/fake_turn.h"
 #include "driver/fake/place.h"
+#include "driver/work_dir.h"
 
 namespace errand::fake {
 namespace {
@@ -18,6 +19,7 @@ const Message* find(const std::vector<Message>& messages, const std::string& id)
 // its history.
 Result<Prompt> prompt_of(const TurnRequest& request, const std::vector<std::string>& ids) {
   Prompt prompt{.text = {}, .earlier = 0, .task = request.task};
+  bool given_again = false;
   if (ids.empty()) prompt.text = request.task->launch.prompt;
   for (const std::string& id : ids) {
     const Message* message = find(request.messages, id);
@@ -25,7 +27,13 @@ Result<Prompt> prompt_of(const TurnRequest& request, const std::vector<std::stri
     if (!message) return fail(Code::not_found, "A message that began the turn is gone; start a new task.");
     if (!prompt.text.empty()) prompt.text += '\n';
     prompt.text += text_of(*message);
+    // A retry is a turn of its own; what was sent with it is of that turn, what it gives again is of earlier ones.
+    if (message->turn == request.task->turn)
+      prompt.retried_with += (prompt.retried_with.empty() ? "" : "\n") + text_of(*message);
+    else
+      given_again = true;
   }
+  if (!given_again || request.task->attempt == 1) prompt.retried_with.clear();
   for (const Message& message : request.history) {
     if (!ids.empty() && message.id.value == ids.front()) break;
     if (message.role == Role::user) ++prompt.earlier;
@@ -46,7 +54,7 @@ Misbehaviour random_misbehaviour(SeededRandom& random, uint64_t one_in) {
 Status FakeDriver::check(const Launch& launch) const {
   if (launch.kind != TaskKind::agent)
     return fail(Code::invalid_argument, "This agent takes a message; launch a command with kind \"command\".");
-  return {};
+  return options_.checks_work_dir ? check_folder("work_dir", launch.work_dir) : Status{};
 }
 
 Result<std::unique_ptr<Turn>> FakeDriver::open(TurnRequest request, Sink& sink) {

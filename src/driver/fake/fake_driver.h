@@ -21,6 +21,7 @@ struct Prompt {
   std::string text;  // Of the messages that began the turn, joined by line ends.
   int earlier = 0;   // User messages of the conversation before those.
   std::shared_ptr<const Task> task;
+  std::string retried_with = {};  // The message that a retry brought, which is the last of them.
 };
 
 // What real agents get wrong, on request. Each is a breach of driver.h that the engine must survive.
@@ -47,6 +48,7 @@ struct FakeOptions {
   std::function<Script(const Prompt&)> script;
   std::function<Misbehaviour(const TurnRequest&)> misbehave;  // Absent: it behaves.
   Millis stop_ms = 0;                                         // From stop() to ended(). 0: inside stop().
+  bool checks_work_dir = false;                               // It must be there, as for agents that work in it.
   Capabilities capabilities{.message_while_running = true,
                             .resume = true,
                             .fork = true,

@@ -7,6 +7,7 @@
 #include "driver/opencode/opencode_turn.h"
 #include "driver/opencode/server.h"
 #include "driver/opencode/visits.h"
+#include "driver/work_dir.h"
 
 namespace errand::opencode {
 
@@ -30,7 +31,7 @@ class OpencodeDriver final : public Driver, public Conversations {
       return fail(Code::invalid_argument, "This agent takes a prompt; commands are run by the agent \"command\".");
     if (!launch.model.empty() && launch.model.find('/') == std::string::npos)
       return fail(Code::invalid_argument, "OpenCode's models are named PROVIDER/MODEL: opencode models lists them.");
-    return {};
+    return check_folder("work_dir", launch.work_dir);
   }
   Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override {
     return std::make_unique<OpencodeTurn>(server_, std::move(request), sink);

@@ -1,0 +1,16 @@
+// The folders that a launch names, looked at before there is a task: every driver refuses the same ones in the same
+// words.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace errand {
+
+// Is `path` a folder that is there? Absolute; an empty one is nobody's wish and passes. `field` is what the launch
+// calls it. invalid_argument, reason `bad_work_dir`.
+Status check_folder(std::string_view field, const std::string& path);
+
+}  // namespace errand
