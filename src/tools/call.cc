@@ -1,5 +1,7 @@
 #include "tools/call.h"
 
+#include <algorithm>
+
 #include <boost/json.hpp>
 
 #include "base/json_out.h"
@@ -10,10 +12,10 @@ namespace {
 
 namespace json = boost::json;
 
-// "task_" and the eight characters that tell the second: fewer only tell the year, and must not hit the one task there
-// is.
-constexpr size_t task_prefix_min = 13;
 constexpr int page_size = 200;
+constexpr size_t candidates_max = 8;
+// "task_" and the eight characters that tell the second: what is shorter is nobody else's id, but a guess.
+constexpr size_t others_prefix_min = 13;
 
 std::string error_data(const Error& error) {
   std::string data;
@@ -36,6 +38,14 @@ std::string takes(const ToolInfo& info) {
       if (name.as_string() == property.key()) list += " (required)";
   }
   return list;
+}
+
+std::unexpected<Error> ambiguous(const std::string& text, std::vector<TaskId> ids) {
+  std::ranges::sort(ids, {}, &TaskId::value);
+  std::string names;
+  for (size_t i = 0; i < std::min(ids.size(), candidates_max); ++i) names += (i == 0 ? "" : ", ") + ids[i].value;
+  if (ids.size() > candidates_max) names += " and " + std::to_string(ids.size() - candidates_max) + " more";
+  return fail(Code::conflict, "\"" + text + "\" begins several ids: " + names + ". Give more of it.", "ambiguous");
 }
 
 }  // namespace
@@ -76,15 +86,24 @@ void find_task(const CallPtr& call, std::string text, std::move_only_function<vo
     then(std::move(view));
   };
   if (is_id(text, "task_")) return call->parts.engine.get(TaskId(std::move(text)), std::move(found));
-  if (text.size() < task_prefix_min)
-    return found(fail(Code::not_found,
-                      "There is no task \"" + std::string(first_characters(text, 40)) +
-                          "\"; give the whole id, or at least the first 8 characters after task_.",
-                      "short_id"));
-  call->parts.engine.resolve(std::move(text), [call, found = std::move(found)](Result<TaskId> id) mutable {
+  if (text == "task_")
+    return found(fail(Code::invalid_argument, "`task_id` must be a task's id, or the beginning of one."));
+  auto get = [call, found = std::move(found)](Result<TaskId> id) mutable {
     if (!id) return found(std::unexpected(id.error()));
     call->parts.engine.get(std::move(*id), std::move(found));
-  });
+  };
+  if (call->caller.session.empty()) return call->parts.engine.resolve(std::move(text), std::move(get));
+  // A session means its own tasks, and is not told of others' ids.
+  read_then(
+      call, [&store = call->parts.store, session = call->caller.session] { return store.tasks_of_parent(session); },
+      [call, text, get = std::move(get)](std::vector<TaskId> own) mutable {
+        std::erase_if(own, [&](const TaskId& id) { return !id.value.starts_with(text); });
+        if (own.size() == 1) return get(std::move(own.front()));
+        if (!own.empty()) return get(ambiguous(text, own));
+        if (text.size() >= others_prefix_min) return call->parts.engine.resolve(std::move(text), std::move(get));
+        get(fail(Code::not_found,
+                 "No task of this session begins with \"" + std::string(first_characters(text, 40)) + "\"."));
+      });
 }
 
 void with_task(const CallPtr& call, std::string text, std::move_only_function<void(TaskView)> then) {

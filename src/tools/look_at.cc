@@ -205,6 +205,7 @@ void handle(const CallPtr& call, api::Fields fields) {
   int tail = 0;
   fields.integer("tail", tail, 1, files::look_tail_max);
   if (tail > 0) request.look.tail = tail;
+  if (fields.has("tail") && request.look.offset != 0) fields.refuse("tail", "cannot be given together with `offset`");
   fields.integer("context", request.look.context, 0, files::look_context_max);
   if (call->refused(fields)) return;
   with_task(call, std::move(id), [call, request = std::move(request)](const TaskView& view) {
@@ -248,7 +249,7 @@ Tool look_at() {
 "offset":{"type":"integer","description":"Begin at this byte; a negative one counts from the end. Default: 0."},
 "limit":{"type":"integer","minimum":1,"maximum":64000,"description":"How many bytes at most. Default: 16000."},
 "grep":{"type":"string","description":"Only lines that contain this text (no pattern)."},
-"tail":{"type":"integer","minimum":1,"maximum":100000,"description":"Only the last so many lines (that match), instead of offset."},
+"tail":{"type":"integer","minimum":1,"maximum":100000,"description":"Only the last so many lines (that match); not together with offset."},
 "context":{"type":"integer","minimum":0,"maximum":50,"description":"With grep: so many lines around each."}},"required":["task_id"],"additionalProperties":false})",
        .output_schema = object_schema(
            R"("task_id":{"type":"string"},"path":{"type":"string"},"text":{"type":"string"},"offset":{"type":"integer"},"next":{"type":"integer","description":"Where to go on."},"size":{"type":"integer"},"matches":{"type":"integer"},"more":{"type":"boolean"},"stopped":{"type":"boolean","description":"The search took too long and ended at next."},"binary":{"type":"boolean"},"entries":{"type":"array","items":)" +

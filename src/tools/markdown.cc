@@ -40,7 +40,7 @@ reaches every task, and nobody is told.
 **Names.** The same tools answer to `background_…`, `superagents_…`, `asyncagents_…` and `bgagent_…`; the setting
 `tools.family` says which are listed. `background_task:execute` is `background_execute`.
 
-**Ids.** A task's id may be cut to any beginning that only one task has, with at least 8 characters after `task_`.
+**Ids.** A task's id may be cut to any beginning that only one task has; of several, the error names them.
 
 **Answers** are a text for the agent and the same as data, by the output schema. A call that is wrong or cannot be done is
 answered with `is_error`, a text that says what was wrong, what is allowed and what to try, and

@@ -43,7 +43,9 @@ TEST_F(WrongCalls, R8_8_SayWhatWasWrongWhatIsAllowedAndWhatToTry) {
       {"background_output", "{}", {"Give one of `task_id`, `task_ids` and `batch_id`"}},
       {"background_output", R"({"task_id":"x","batch_id":"y"})", {"Give one of"}},
       {"background_output", R"({"task_ids":[]})", {"at least one"}},
-      {"background_output", R"({"task_id":"task_x"})", {"at least the first 8 characters", "background_list"}},
+      {"background_output", R"({"task_id":"task_x"})", {"No task of this session", "background_list"}},
+      {"background_output", R"({"task_id":"task_"})", {"must be a task's id"}},
+      {"look_at", R"({"task_id":"x","tail":5,"offset":100})", {"`tail` cannot be given together with `offset`"}},
       {"background_output", R"({"task_id":"task_01k9z3s5x7e8"})", {"no task", "background_list"}},
       {"background_output", R"({"task_id":"task_01k9z3s5x7e8v3s5x7e8v3s5x7"})", {"no task", "background_list"}},
       {"background_output", R"({"task_id":"x","timeout":60000})", {"`timeout` must be more than 0 and at most 3600"}},
@@ -91,6 +93,21 @@ TEST_F(WrongCalls, AnAmbiguousBeginningIsAConflictThatNamesThem) {
   const Answer answer = bad("background_output", about(common));
   EXPECT_EQ(answer.data.at("error").at("reason").as_string(), "ambiguous");
   EXPECT_NE(answer.text.find(second), std::string::npos) << answer.text;
+}
+
+TEST_F(WrongCalls, ABeginningIsAsShortAsTheSessionsOwnTasksAllow) {
+  good("background_task", R"({"agent":"demo","prompt":"noop"})", SessionId("ses_other"));
+  const std::string only = ask("noop");
+  for (const size_t length : {1u, 3u, 7u})
+    EXPECT_EQ(
+        good("background_output", about(only.substr(0, 5 + length))).data.at("tasks").at(0).at("task_id").as_string(),
+        only);
+  EXPECT_EQ(good("background_output", about(only.substr(5, 2))).data.at("tasks").at(0).at("task_id").as_string(), only);
+  for (int i = 0; i < 9; ++i) ask("noop");
+  const Answer several = bad("background_output", about(only.substr(0, 6)));
+  EXPECT_EQ(several.data.at("error").at("reason").as_string(), "ambiguous");
+  EXPECT_NE(several.text.find(only), std::string::npos) << several.text;
+  EXPECT_NE(several.text.find("and 2 more"), std::string::npos) << several.text;
 }
 
 TEST_F(WrongCalls, AnothersTaskIsNotYours) {
