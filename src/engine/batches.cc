@@ -12,10 +12,6 @@ namespace {
 constexpr int batch_page = 200;
 constexpr size_t batches_kept = 10'000;
 
-std::unexpected<Error> no_batch(const BatchId& id) {
-  return fail(Code::not_found, fmt::format("There is no batch \"{}\".", id.value));
-}
-
 BatchFailure failure_of(const Task& task) {
   const TaskError error = task.error.value_or(TaskError{});
   return {.title = std::string(first_characters(task.title, 80)),
@@ -24,6 +20,14 @@ BatchFailure failure_of(const Task& task) {
 }
 
 }  // namespace
+
+std::unexpected<Error> no_batch(const BatchId& id) {
+  return fail(Code::not_found,
+              fmt::format("There is no batch \"{}\", or all of its tasks were removed; the `batch_id` of a task says "
+                          "where it belongs.",
+                          id.value),
+              "unknown_batch");
+}
 
 Result<StoredBatch> read_batch(Store& store, const BatchId& id) {
   const Result<BatchCounts> counts = store.batch_counts(id);

@@ -50,6 +50,29 @@ TEST(Batches, TheNoticeOfAWholeBatchListsItsFailures) {
   EXPECT_TRUE(notice.data.ends_with("}]}")) << notice.data;
 }
 
+TEST(Batches, R3_4_ClearingOneThatIsNotThereSaysSo) {
+  World world;
+  InBatch batch{world};
+  batch.launch("noop");
+  const Task busy = batch.launch("long 600");
+  world.advance(1'000);
+  const auto clear = [&](const char* id) {
+    return world.ask<Cleared>([&](auto reply) { world.engine->clear({.batch = BatchId(id)}, std::move(reply)); });
+  };
+  const Result<Cleared> first = clear(batch.batch.value.c_str());
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->removed, 1);
+  EXPECT_EQ(first->left, 1);
+  const Result<Cleared> again = clear(batch.batch.value.c_str());
+  ASSERT_TRUE(again) << "one is at work: the batch is there";
+  EXPECT_EQ(again->left, 1);
+  const Result<Cleared> unknown = clear("batch_nowhere");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, Code::not_found);
+  EXPECT_EQ(unknown.error().reason, "unknown_batch");
+  EXPECT_NE(unknown.error().message.find("batch_id"), std::string::npos) << unknown.error().message;
+}
+
 TEST(Batches, ABatchWithoutFailuresListsNone) {
   World world;
   InBatch batch{world};

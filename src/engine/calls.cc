@@ -80,7 +80,8 @@ void EngineImpl::resume(TaskId id, NewMessage message, Reply<MessageTaken> reply
 void EngineImpl::result(TaskId id, Millis block_ms, Reply<ResultView> reply) {
   get(id, [this, id, block_ms, reply = std::move(reply)](Result<TaskView> found) mutable {
     if (!found) return reply(std::unexpected(found.error()));
-    if (!at_work(found->task.state)) {
+    // Who waits for a task that is being stopped gets all that it left.
+    if (is_over(found->task) || (block_ms <= 0 && !at_work(found->task.state))) {
       if (found->task.retrieved_at) return reply(ResultView{std::move(*found), false});
       // The first reading is marked, and the mark is stored before the answer.
       Action action{.input = input::Retrieved{}};
@@ -96,7 +97,7 @@ void EngineImpl::result(TaskId id, Millis block_ms, Reply<ResultView> reply) {
     if (draining_) return reply(busy_error());
     // It may have come to rest since it was read; then nobody would wake the waiter.
     const LivePtr live = find_live(id);
-    if (live && live->task && !at_work(live->task->state)) return result(id, 0, std::move(reply));
+    if (live && live->task && is_over(*live->task)) return result(id, 0, std::move(reply));
     const uint64_t key = ++last_waiter_;
     ResultWaiter waiter{.task = id, .reply = std::move(reply)};
     waiter.timer = timers_.add(block_ms, [this, id, key] { wait_over(id, key); });
@@ -106,7 +107,7 @@ void EngineImpl::result(TaskId id, Millis block_ms, Reply<ResultView> reply) {
     // Not in memory: in line, or at rest since it was read. Now that the waiter is there, a second look tells.
     if (!live)
       get(id, [this, id, key](Result<TaskView> again) {
-        if (!again || !at_work(again->task.state)) wait_over(id, key);
+        if (!again || is_over(again->task)) wait_over(id, key);
       });
   });
 }

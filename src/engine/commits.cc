@@ -71,6 +71,7 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
     return;
   }
   const bool was_working = live->task && at_work(live->task->state);
+  const bool was_over = live->task && is_over(*live->task);
   const bool waited = live->task && live->task->wait && live->task->wait->kind == WaitKind::children;
   live->task = prepared.after;
   live->recorder = std::move(prepared.recorder);
@@ -95,7 +96,7 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
       next_expiry_ = live->task->expires_at;
       arm_retention();
     }
-    if (was_working || prepared.created) answer_waiters(live->id, false);
+    if (!was_over && is_over(*live->task)) answer_waiters(live->id, false);
     if (was_working && live->task->state == TaskState::cancelled) cancel_children(live->task->session_id);
     const bool told = !live->task->waiting.empty();  // Of a completed task these are notices.
     if (was_working && live->task->state == TaskState::completed && told && settings_.wake) wake_task(live->id);

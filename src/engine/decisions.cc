@@ -173,7 +173,8 @@ void EngineImpl::add_step(Step step, Task& after, Prepared& prepared, Recording&
   if (step.unchanged) return;
   changed = true;
   const Time now = wall();
-  const bool over = step.turn_ended || step.after.run != after.run || step.after.phase != TurnPhase::working;
+  const bool over = step.turn_ended || !at_work(step.after.state) || step.after.run != after.run ||
+                    step.after.phase != TurnPhase::working;
   if (over && after.phase == TurnPhase::working)
     prepared.recorder.close(out, now);
   else
@@ -187,8 +188,12 @@ void EngineImpl::add_step(Step step, Task& after, Prepared& prepared, Recording&
     note_failure(after);
   }
   if (step.asked) add_notice(ask_notice(after, after.asks.back(), ids_.notice(), now), prepared, out);
-  if (!step.turn_ended) return;
+  if (step.turn_ended) tell_turn(after, prepared, out);
+  if (works(from) && !works(to)) tell_batch(after, prepared, out);
+}
 
+void EngineImpl::tell_turn(const Task& after, Prepared& prepared, Recording& out) {
+  const Time now = wall();
   Driver* const driver = driver_of(after);
   const std::string path = driver != nullptr && after.run > 0 ? driver->log_path(after.id, after.run) : std::string();
   if (at_work(after.state)) {
@@ -202,11 +207,15 @@ void EngineImpl::add_step(Step step, Task& after, Prepared& prepared, Recording&
     return;
   }
   add_notice(turn_notice(after, ids_.notice(), path, now), prepared, out);
+}
+
+// A batch is whole when the last of it rests. What is still being stopped tells of itself a moment later.
+void EngineImpl::tell_batch(const Task& after, Prepared& prepared, Recording& out) {
   const auto batch = batches_.find(after.launch.batch_id);
   if (batch == batches_.end()) return;
   const std::optional<bool> whole = is_whole(prepared, batch->second);
   if (!whole) prepared.undecided = true;
-  if (whole == true) add_notice(whole_batch_notice(after, batch->second, now), prepared, out);
+  if (whole == true) add_notice(whole_batch_notice(after, batch->second, wall()), prepared, out);
 }
 
 void EngineImpl::add_notice(Notice notice, Prepared& prepared, Recording& out) {

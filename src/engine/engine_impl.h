@@ -28,6 +28,9 @@ namespace errand {
 // How long the engine waits where the store failed it, before it tries again what is its own business.
 inline constexpr Millis store_retry_ms = 500;
 
+// At rest, and nothing of it is being stopped: its result is whole, and its notice is made.
+inline bool is_over(const Task& task) { return !at_work(task.state) && !task.stopping; }
+
 // Something that happens to one task.
 struct Action {
   Input input;
@@ -62,6 +65,7 @@ struct StoredBatch {
   BatchFailures failures;  // The first ones.
 };
 Result<StoredBatch> read_batch(Store& store, const BatchId& id);
+std::unexpected<Error> no_batch(const BatchId& id);
 
 // What was used of one task's budget, by it and by the tasks that it launched: budgets.cc.
 struct Purse {
@@ -211,6 +215,8 @@ class EngineImpl final : public Engine {
   void watch_calls(const Report& report, Task& after, Prepared& prepared, Recording& out, bool& changed);
   void add_step(Step step, Task& after, Prepared& prepared, Recording& out, bool& changed);
   void add_notice(Notice notice, Prepared& prepared, Recording& out);
+  void tell_turn(const Task& after, Prepared& prepared, Recording& out);
+  void tell_batch(const Task& after, Prepared& prepared, Recording& out);
   void finish(Prepared& prepared, Task&& after, Recording&& out);
   void move_batch(Prepared& prepared, const BatchId& batch, int from, int to);
   void undo_batches(const Prepared& prepared);
@@ -401,6 +407,7 @@ class EngineImpl final : public Engine {
   };
   std::unordered_map<std::string, KeyUnderWay> keys_;
   std::unordered_set<SessionId> known_parents_;  // Stored; a bounded cache.
+  std::unordered_set<SessionId> ended_now_;      // Ended a moment ago: what was read of them before does not count.
 
   std::unordered_map<TaskId, Purse> purses_;  // By payer.
   struct QuotaWait {

@@ -9,6 +9,7 @@
 
 #include "driver/conversations.h"
 #include "engine/engine_impl.h"
+#include "engine/find_session.h"
 #include "engine/history.h"
 
 namespace errand {
@@ -58,7 +59,8 @@ struct Range {
 
 // What there is to read; `driver` is the child's.
 Result<Range> range_of(Store& store, const SessionId& parent, const MessageId& last, const std::string& driver) {
-  const Result<Session> session = store.session(parent);
+  const Result<Session> session = find_session(store, parent);
+  if (!session && session.error().reason == "session_ended") return std::unexpected(session.error());
   if (!session && session.error().code == Code::not_found) return std::unexpected(not_there(parent).error());
   if (!session) return std::unexpected(session.error());
   if (session->last_message == 0) {

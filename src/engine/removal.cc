@@ -113,6 +113,8 @@ void EngineImpl::clear(Scope scope, Reply<Cleared> reply) {
                          [state](Result<int64_t> left) {
                            if (!left) return state->reply(std::unexpected(left.error()));
                            state->so_far.left = *left;
+                           const BatchId& batch = state->filter.batch_id;
+                           if (batch && state->so_far.removed + *left == 0) return state->reply(no_batch(batch));
                            state->reply(state->so_far);
                          });
            }

@@ -4,19 +4,27 @@
 #include <fmt/format.h>
 
 #include "engine/engine_impl.h"
+#include "engine/find_session.h"
 
 namespace errand {
 namespace {
 constexpr int notices_page = 500;
-}
+constexpr size_t ended_kept = 10'000;
+}  // namespace
 
 void EngineImpl::open_session(Session session, Reply<Session> reply) {
   if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
-  if (session.id.empty()) session.id = ids_.session();
-  if (session.origin.empty()) session.origin = "rest";
-  session.created_at = wall();
   Prepared prepared;
   prepared.commit.now = wall();
+  if (session.id.empty()) {
+    session.id = ids_.session();
+  } else {
+    // Whoever opens one by its name means it, though one of that name has ended before.
+    prepared.commit.settings.push_back(no_ended_mark(session.id));
+    ended_now_.erase(session.id);
+  }
+  if (session.origin.empty()) session.origin = "rest";
+  session.created_at = wall();
   prepared.commit.session = session;
   prepared.done = [this, id = session.id, reply = std::move(reply)](Result<Committed> stored) mutable {
     if (!stored) return reply(std::unexpected(stored.error()));
@@ -40,7 +48,7 @@ void EngineImpl::end_session_on(SessionId id, int64_t removed_before, Reply<int6
   };
   read(
       [id](Store& store) -> Result<Found> {
-        Result<Session> session = store.session(id);
+        Result<Session> session = find_session(store, id);
         if (!session) return std::unexpected(session.error());
         Result<std::vector<TaskId>> tasks = store.tasks_of_parent(id);
         if (!tasks) return std::unexpected(tasks.error());
@@ -58,11 +66,17 @@ void EngineImpl::end_session_on(SessionId id, int64_t removed_before, Reply<int6
                                end_session_on(id, removed_before + *removed, std::move(reply));
                              });
         known_parents_.erase(id);
+        if (ended_now_.size() >= ended_kept) ended_now_.clear();
+        ended_now_.insert(id);
         Prepared prepared;
         prepared.commit.now = wall();
         prepared.commit.remove_session = id;
+        prepared.commit.settings.push_back(ended_mark(id, wall()));
         prepared.done = [this, id, removed_before, reply = std::move(reply)](Result<Committed> stored) mutable {
-          if (!stored) return reply(std::unexpected(stored.error()));
+          if (!stored) {
+            ended_now_.erase(id);
+            return reply(std::unexpected(stored.error()));
+          }
           wake_notice_waiters(id);  // They, and its streams, see that it is gone.
           reply(removed_before);
         };
@@ -73,7 +87,7 @@ void EngineImpl::end_session_on(SessionId id, int64_t removed_before, Reply<int6
 void EngineImpl::read_notices(SessionId id, int64_t after, int limit, Reply<std::vector<Notice>> reply) {
   read(
       [id, after, limit](Store& store) -> Result<std::vector<Notice>> {
-        if (Result<Session> session = store.session(id); !session) return std::unexpected(session.error());
+        if (Result<Session> session = find_session(store, id); !session) return std::unexpected(session.error());
         return store.notices(id, after, limit);
       },
       std::move(reply));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engine/engine_impl.h"
+#include "engine/find_session.h"
 #include "task/permission.h"
 
 namespace errand {
@@ -76,8 +77,11 @@ void EngineImpl::with_parent(Launch&& launch, Reply<Launch> then) {
   }
   read(
       [session](Store& store) -> Result<std::optional<Task>> {
-        Result<Session> found = store.session(session);
-        if (!found && found.error().code == Code::not_found) return std::optional<Task>();
+        Result<Session> found = find_session(store, session);
+        // One that was never there is a foreign program's, and is made with its first task. One that has ended stays
+        // so.
+        if (!found && found.error().code == Code::not_found && found.error().reason != "session_ended")
+          return std::optional<Task>();
         if (!found) return std::unexpected(found.error());
         if (found->task_id.empty()) return std::optional<Task>();
         Result<Task> task = store.get(found->task_id);
@@ -86,6 +90,7 @@ void EngineImpl::with_parent(Launch&& launch, Reply<Launch> then) {
       },
       [this, launch = std::move(launch), then = std::move(then)](Result<std::optional<Task>> parent) mutable {
         if (!parent) return then(std::unexpected(parent.error()));
+        if (ended_now_.contains(launch.parent_session_id)) return then(session_ended(launch.parent_session_id));
         if (!*parent) {
           launch.bounds.clear();
           return then(std::move(launch));

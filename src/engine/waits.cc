@@ -24,7 +24,7 @@ uint64_t EngineImpl::wait(std::vector<TaskId> ids, Until until, Millis block_ms,
   // The waiter is there before they are read: one that comes to rest in between is not missed.
   for (const TaskId& id : once)
     get(id, [this, id, key](Result<TaskView> found) {
-      if (!found || !at_work(found->task.state)) waited_for(key, id);
+      if (!found || is_over(found->task)) waited_for(key, id);
     });
   return key;
 }

@@ -62,6 +62,35 @@ TEST(Waits, EndWithTheTaskTheTimeOrWhoeverWaits) {
   EXPECT_EQ(given_up.answers, 0);
 }
 
+TEST(Waits, R5_5_WhoWaitsForOneThatIsCancelledHasItsResultAndItsNoticeWhenNothingOfItIsLeft) {
+  World world;
+  world.stop_ms = 2'000;
+  world.crash();
+  world.scripts["long"] = fake::Script().say("so far").hang();
+  const Task task = world.launch("long", [](Launch& launch) {
+    launch.agent_id = "in_server";
+    launch.parent_session_id = SessionId("ses_parent");
+  });
+  world.advance(1'000);
+  std::optional<Result<ResultView>> blocked;
+  world.engine->result(task.id, 60'000, [&](Result<ResultView> result) { blocked = std::move(result); });
+  Waiting waiting(world, {task.id}, Engine::Until::all);
+  const auto cancelled =
+      world.ask<TaskView>([&](auto reply) { world.engine->cancel(task.id, "user", std::move(reply)); });
+  ASSERT_TRUE(cancelled);
+  EXPECT_EQ(cancelled->task.state, TaskState::cancelled) << "at once";
+  EXPECT_TRUE(cancelled->task.stopping);
+  world.advance(1'000);
+  EXPECT_EQ(waiting.answers, 0);
+  EXPECT_FALSE(blocked);
+  EXPECT_TRUE(world.store->notices_of_task(task.id)->empty());
+  // Whoever does not wait is answered.
+  EXPECT_TRUE(world.ask<ResultView>([&](auto reply) { world.engine->result(task.id, 0, std::move(reply)); }));
+  world.crash();  // Its notice is owed over a crash, too.
+  EXPECT_TRUE(world.run_until([&] { return !world.get(task.id).stopping; }));
+  EXPECT_EQ(world.store->notices_of_task(task.id)->size(), 1u);
+}
+
 TEST(Waits, AreAnsweredWhenTheServerStops) {
   World world;
   const Task task = world.launch("long 30");

@@ -34,7 +34,7 @@ struct World {
       return known == scripts.end() ? fake::Script().say("Done.") : known->second;
     };
     scripted = std::make_unique<fake::FakeDriver>(*timers, fake::FakeOptions{.script = script});
-    fake::FakeOptions inside{.script = script};
+    fake::FakeOptions inside{.script = script, .stop_ms = stop_ms};
     inside.capabilities.keeps_message = false;
     in_server = std::make_unique<fake::FakeDriver>(*timers, std::move(inside));
     engine = make_engine({.store = *store,
@@ -144,6 +144,7 @@ struct World {
   std::shared_ptr<MemoryDisk> disk = make_memory_disk();
   EngineSettings settings;
   std::vector<std::string> pinned;
+  Millis stop_ms = 0;  // How long a turn of the agent `in_server` takes to stop, from the next start on.
   std::function<std::optional<Error>()> read_fault;  // What the store answers instead of a read.
   std::unique_ptr<Store> store;
   std::unique_ptr<TimerQueue> timers;

@@ -31,8 +31,8 @@
 //   (2) Idle with on_hang = restart and restarts left: the turn is stopped and begun again, in the slot that it has.
 //       Idle while it waits (for an answer, a quota, its children): nothing, its clock stands still.
 //   (3) The processes are gone: `stopping` ends. Nothing the agent says after a cancel makes the task completed.
-//   `end` is the last event of a task that comes to rest: after a cancel or a timeout it follows when the processes are
-//   gone. An input that names a run other than the task's own is fenced off: it changes nothing.
+//   `end` is the last event of a task that comes to rest: after a cancel or a timeout it, and the notice, follow when the
+//   processes are gone. An input that names a run other than the task's own is fenced off: it changes nothing.
 //   A turn that a message interrupts is cut, not ended: its parent is told when the turn that follows it ends.
 //
 // What each state promises (checked by assert_task after every decide and every read):
@@ -177,7 +177,7 @@ struct Step {
   Task after;
   std::vector<Event> events;  // seq and pos are not set yet.
   std::vector<Effect> effects;
-  bool turn_ended = false;  // A turn came to its end: its parent is owed a notice.
+  bool turn_ended = false;  // A turn is over and nothing of it runs any more: its parent is owed a notice.
   bool asked = false;       // after.asks.back() is new: its parent is owed a notice.
   bool removed = false;     // The task goes, with all that belongs to it.
   // Nothing changed: nothing to store. There may be effects all the same.

@@ -19,8 +19,10 @@ Result<Step> on(const Task& task, const input::Asked& input, Time now) {
       return again;
     }
   Move move(task, now);
-  move.event(ask_created_event(input.ask, now));
   Ask& ask = move.task().asks.emplace_back(input.ask);
+  // Whichever agent asks: what can be answered is said, in the words that an answer takes.
+  if (ask.kind == AskKind::permission) ask.options = {"allow", "allow_always", "deny"};
+  move.event(ask_created_event(ask, now));
   const Decision rule = permission_for(task, ask.tool, ask.subject);
   if (ask.kind == AskKind::permission && rule.permission != Permission::ask) {
     ask.decision = rule.permission == Permission::allow ? "allow" : "deny";

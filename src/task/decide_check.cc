@@ -175,7 +175,8 @@ std::string LifeCheck::broken_rule(const Task& before, const Input& input, const
     if (cut) cut_turns_.insert(before.turn);
     if (!cut && !ended_turns_.contains(before.turn)) return "a turn follows one that has ended or was cut";
   }
-  if (!at_work(after.state) && !ended_turns_.contains(after.turn)) return "the turn of a task at rest has ended";
+  if (fully_at_rest(after) != (!at_work(after.state) && ended_turns_.contains(after.turn)))
+    return "the turn of a task has ended when it rests and nothing of it is left";
   if (after.phase == TurnPhase::queued && ended_turns_.contains(after.turn)) return "a turn in line has not ended";
 
   // That a notice was taken is told whenever it happens; all else after `end` begins a new turn.

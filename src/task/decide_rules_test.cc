@@ -106,14 +106,12 @@ TEST(R1_6, NothingSaidAfterACancelMakesItCompleted) {
       step(cancelled, input::TurnEnded{.run = 1, .outcome = Outcome::completed, .result = "done after all"});
   EXPECT_EQ(gone.after.state, TaskState::cancelled);
   EXPECT_FALSE(gone.after.stopping);
-  EXPECT_FALSE(gone.turn_ended);
   EXPECT_TRUE(has_event(gone, EventType::end));
 }
 
 TEST(R1_6, EndIsToldOnlyWhenTheProcessesAreGone) {
   const Step cancelled = step(running(), input::Cancel{"user"});
   EXPECT_FALSE(has_event(cancelled, EventType::end));
-  EXPECT_TRUE(cancelled.turn_ended);
   EXPECT_TRUE(
       has_event(step(cancelled.after, input::TurnEnded{.run = 1, .outcome = Outcome::stopped}), EventType::end));
 }
@@ -257,7 +255,7 @@ TEST(R2_2, ACancelOutlivesACrash) {
   const Step lost = step(after(running(), input::Cancel{"user"}), input::Lost{1, "gone"});
   EXPECT_EQ(lost.after.state, TaskState::cancelled);
   EXPECT_FALSE(lost.after.stopping);
-  EXPECT_FALSE(lost.turn_ended);
+  EXPECT_TRUE(lost.turn_ended) << "its parent was not told before the crash";
 }
 
 TEST(R2_2, AnInterruptingMessageOutlivesACrash) {
@@ -468,10 +466,30 @@ TEST(R5_3, ResumeCountGoesUpWithEachResume) {
 TEST(R5_5, EveryTurnThatEndsOwesOneNotice) {
   EXPECT_TRUE(step(running(), input::TurnEnded{.run = 1}).turn_ended);
   EXPECT_TRUE(step(running(), input::TurnEnded{.run = 1, .outcome = Outcome::failed}).turn_ended);
-  EXPECT_TRUE(step(running(), input::Deadline{1, Which::timeout, "too long"}).turn_ended);
   EXPECT_TRUE(step(made(), input::Cancel{"user"}).turn_ended);
-  const Task cancelled = after(running(), input::Cancel{"user"});
-  EXPECT_FALSE(step(cancelled, input::TurnEnded{.run = 1, .outcome = Outcome::stopped}).turn_ended);
+}
+
+TEST(R5_5, ATurnThatIsStoppedIsToldOfWhenNothingOfItIsLeft) {
+  const std::vector<Input> stops = {input::Cancel{"user"}, input::Deadline{1, Which::timeout, "too long"},
+                                    input::Deadline{1, Which::idle, "silent"},
+                                    input::Overrun{1, {"budget", "It used too much.", {}}}};
+  for (const Input& stop : stops) {
+    const Step stopped = step(running(), stop);
+    EXPECT_FALSE(stopped.turn_ended);
+    const Step gone =
+        step(stopped.after, input::TurnEnded{.run = 1, .outcome = Outcome::stopped, .result = "the last lines"});
+    EXPECT_TRUE(gone.turn_ended);
+    EXPECT_EQ(gone.after.result, "the last lines");
+  }
+}
+
+TEST(R5_5, WhatIsBeingStoppedDoesNotExpireBeforeItsNoticeIsMade) {
+  Task task = running();
+  task.launch.retention_ms = 1'000;
+  const Task stopping = after(task, input::Cancel{"user"});
+  EXPECT_FALSE(stopping.expires_at);
+  const Task gone = after(stopping, input::TurnEnded{.run = 1, .outcome = Outcome::stopped});
+  EXPECT_EQ(gone.expires_at, gone.completed_at + 1'000);
 }
 
 // --- Times and rests that must not leak into the next turn.

@@ -28,10 +28,7 @@ void after_run(Move& move, const input::TurnEnded& input) {
     // R1.5, R1.6: it was ended (cancelled, hung, over its budget), and what it had until then is kept.
     if (input.result) t.result = input.result;
     if (input.error && t.error && t.error->details.empty()) t.error->details = input.error->details;
-    t.stopping = false;
-    t.phase = TurnPhase::ended;
-    move.status();
-    move.event(end_event(t.state, move.now()));
+    move.over();
     return;
   }
   if (t.stopping && t.interrupting) {

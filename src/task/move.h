@@ -75,26 +75,32 @@ class Move {
     task().asks.clear();
   }
 
-  // At rest. While its processes live, the turn stays `working` and the task is `stopping`; `end` follows later.
+  // At rest. While its processes live, the turn stays `working` and the task is `stopping`; `over` follows later.
   void rest(TaskState state, std::string reason) {
     Task& t = task();
     const bool stops = t.phase == TurnPhase::working && state != TaskState::completed && !gone_;
     t.state = state;
     t.reason = std::move(reason);
     t.completed_at = now_;
-    if (t.launch.retention_ms > 0) t.expires_at = now_ + t.launch.retention_ms;
     t.interrupting = false;
     t.stopping = stops;
     t.wait.reset();
     drop_asks();
-    if (stops) {
-      effect(effect::Stop{t.run});
-    } else {
-      t.phase = TurnPhase::ended;
-    }
+    if (!stops) return over();
+    effect(effect::Stop{t.run});
+    status();
+  }
+
+  // It rests, and nothing of its turn is left: only now is it known what the turn left behind, which its notice tells.
+  void over() {
+    Task& t = task();
+    t.stopping = false;
+    t.phase = TurnPhase::ended;
+    // Not before its notice is made: what retention removes, somebody was told of.
+    if (t.launch.retention_ms > 0) t.expires_at = t.completed_at + t.launch.retention_ms;
     turn_ended();
     status();
-    if (!stops) event(end_event(state, now_));
+    event(end_event(t.state, now_));
   }
 
   void fail_with(TaskError error) {

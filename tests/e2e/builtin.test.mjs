@@ -89,6 +89,8 @@ describe('A permission', () => {
     const waiting = await asking(id);
     assert.equal(waiting.waiting_for.kind, 'permission');
     assert.match(waiting.waiting_for.text, /note\.txt/);
+    assert.deepEqual(waiting.waiting_for.options, ['allow', 'allow_always', 'deny'], 'it names what can be answered');
+    assert.deepEqual((await errand(server, ['answer', id])).out.trim().split('\n').slice(-3).map((line) => line.trim()), ['1 allow', '2 allow_always', '3 deny']);
     assert.equal(model.requests().length, 1);
     const answered = await errand(server, ['answer', id, 'allow']);
     assert.equal(answered.code, 0, answered.err);

@@ -258,7 +258,10 @@ test('A batch is listed, waited for, cancelled, retried, cleared and deleted as 
   assert.ok([200, 204].includes((await server.api('DELETE', `/api/batches/${other}`)).status));
   assert.equal((await server.get(`/api/tasks?batch_id=${other}`)).tasks.length, 0);
   await server.expect(404, 'GET', '/api/batches/batch_00000000000000000000000000');
-  for (const act of ['/cancel', '/retry']) await server.expect(404, 'POST', `/api/batches/batch_00000000000000000000000000${act}`, {});
+  for (const act of ['/cancel', '/retry', '/clear']) await server.expect(404, 'POST', `/api/batches/batch_00000000000000000000000000${act}`, {});
+  const unknown = await server.expect(404, 'POST', '/api/tasks/clear', { batch_id: 'batch_00000000000000000000000000' });
+  assert.equal(unknown.reason, 'unknown_batch');
+  assert.match(unknown.detail, /batch_id/, 'and says where to look');
   await server.expect(404, 'DELETE', '/api/batches/batch_00000000000000000000000000');
 });
 
@@ -283,7 +286,18 @@ test('A session that ends takes its tasks with it; a closed connection is no end
   assert.equal((await server.task(foreign.id)).status, 'running');
   await server.cancel(foreign.id);
   await until(() => marked(mark).length === 0, { what: 'no process is left' });
-  await server.expect(404, 'GET', `/api/sessions/${session.id}`);
+  const launch = { kind: 'command', command: 'true', parent_session_id: session.id };
+  const paths = ['', '/messages', '/notices', '/notices?after=1', '/stream'].map((path) => ['GET', `/api/sessions/${session.id}${path}`]);
+  for (let life = 0; life < 2; life++) {
+    for (const [method, path, body] of [...paths, ['DELETE', `/api/sessions/${session.id}`], ['POST', '/api/tasks', launch]]) {
+      const problem = await server.expect(404, method, path, body);
+      assert.equal(problem.reason, 'session_ended', `${method} ${path} says why (R3.6)`);
+    }
+    assert.equal((await server.expect(404, 'GET', '/api/sessions/ses_never')).reason ?? null, null, 'one that was never there is another matter');
+    await server.restart();
+  }
+  await server.expect(201, 'POST', '/api/sessions', { id: session.id });
+  assert.equal((await server.run('true', { parent_session_id: session.id })).parent_session_id, session.id, 'who opens it anew means it');
 });
 
 test('A task\'s own session shows its conversation', async (t) => {

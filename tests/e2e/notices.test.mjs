@@ -53,6 +53,45 @@ test('Each turn has its own: first, resumed, retried; a question has one; a whol
   assert.match(whole.text, new RegExp(`- Failed: ${whole.data.failures[0].task_id}`));
 });
 
+test('A command that is cancelled, hangs or runs out of its time tells its last lines, how it was ended and what it left', async (t) => {
+  const server = await Server.start(t, { args: ['--max-concurrent', '8'] });
+  const session = await server.expect(201, 'POST', '/api/sessions', {});
+  const command = 'echo the first line; echo left > "$ERRAND_ARTIFACTS/left.txt"; echo the last line; sleep 600';
+  const launch = (more) => server.run(command, { parent_session_id: session.id, ...more });
+  const cancelled = await launch({ title: 'cancelled' });
+  const hung = await launch({ title: 'hung', idle_timeout_s: 2 });
+  const late = await launch({ title: 'late', timeout_s: 2 });
+  await server.when(cancelled.id, (task) => task.progress.output_lines === 2);
+  await server.expect(200, 'POST', `/api/tasks/${cancelled.id}/cancel`, {});
+  const result = await server.get(`/api/tasks/${cancelled.id}/result?block=true&timeout_s=30`);
+  assert.match(result.result, /the last line/, 'who waits for it has what it printed');
+  for (const [task, reason] of [[cancelled, 'cancelled_by_user'], [hung, 'hung'], [late, 'timeout']]) {
+    const notice = await until(async () => (await server.get(`/api/sessions/${session.id}/notices?limit=100`)).notices.find((one) => one.task_id === task.id), { within: 40_000 * patience, what: `the notice of ${reason}` });
+    assert.equal(notice.data.reason, reason);
+    assert.match(notice.text, /\n\nthe first line\nthe last line/, `${reason} has its last lines`);
+    assert.match(notice.data.last_lines, /the last line/);
+    assert.match(notice.text, /signal 15/, `${reason} says how it was ended`);
+    assert.match(notice.text, /left\.txt/, `${reason} names what it left`);
+    assert.equal((await server.get(`/api/tasks/${task.id}`)).stopping, false);
+  }
+  const all = (await server.get(`/api/sessions/${session.id}/notices?limit=100`)).notices;
+  assert.equal(all.length, 3, 'one each');
+});
+
+test('Who waits with the tool for a task that is cancelled has its result, and is not told again', async (t) => {
+  const server = await Server.start(t);
+  const session = await server.expect(201, 'POST', '/api/sessions', {});
+  const task = await server.run('trap "" TERM; echo the last line; sleep 600', { parent_session_id: session.id });
+  await server.when(task.id, (seen) => seen.progress.output_lines === 1);
+  const waits = server.api('POST', '/api/tools/background_output', { session_id: session.id, arguments: { task_id: task.id, block: true, timeout: 60 } });
+  await server.expect(200, 'POST', `/api/tasks/${task.id}/cancel`, {});
+  assert.match((await waits).json.text, /the last line/);
+  assert.deepEqual((await server.get(`/api/sessions/${session.id}/notices`)).notices, []);
+  const types = (await server.events(task.id)).map((event) => event.type);
+  assert.equal(types.filter((type) => type === 'notice.created').length, 1);
+  assert.equal(types.filter((type) => type === 'notice.taken').length, 1);
+});
+
 test('Asking with a later `after` takes the earlier ones', async (t) => {
   const server = await Server.start(t);
   const session = await server.expect(201, 'POST', '/api/sessions', {});

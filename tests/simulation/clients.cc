@@ -346,7 +346,8 @@ void Clients::check_nobody_waits_in_vain() {
   for (const auto& [id, call] : open_) {
     if (call.task.empty()) continue;
     const MemoryDisk::TaskRow* row = truth_.disk().find(call.task);
-    if (!row || !at_work(row->task.state))
+    // What is being stopped is waited for: only then is its result whole.
+    if (!row || (!at_work(row->task.state) && !row->task.stopping))
       verdict_.broken(call.what + " still waits, though the task is " + (row ? "at rest" : "gone"));
   }
 }

@@ -2,6 +2,7 @@
 #include "api/query.h"
 #include "api/replies.h"
 #include "api/requests.h"
+#include "engine/find_session.h"
 #include "net/routes/context.h"
 
 namespace errand::net {
@@ -20,7 +21,7 @@ void create_session(Context& context, Call call) {
 void get_session(Context& context, Call call) {
   const SessionId id(call.args[0]);
   read_then(
-      context, std::move(call), [&store = context.parts.store, id] { return store.session(id); },
+      context, std::move(call), [&store = context.parts.store, id] { return find_session(store, id); },
       [](const Call& found, const Session& session) { found.answer(200, api::session_reply(session)); });
 }
 
@@ -39,7 +40,7 @@ void session_messages(Context& context, Call call) {
   read_then(
       context, std::move(call),
       [&store = context.parts.store, query = *query, id]() -> Result<std::string> {
-        if (const Result<Session> session = store.session(id); !session) return std::unexpected(session.error());
+        if (const Result<Session> session = find_session(store, id); !session) return std::unexpected(session.error());
         const Result<MessagePage> page = store.messages(id, query.after, query.before, query.limit);
         if (!page) return std::unexpected(page.error());
         return api::messages_reply(*page);
@@ -56,7 +57,8 @@ void session_notices(Context& context, Call call) {
     return read_then(
         context, std::move(call),
         [&store = context.parts.store, id, query = *query]() -> Result<std::vector<Notice>> {
-          if (const Result<Session> session = store.session(id); !session) return std::unexpected(session.error());
+          if (const Result<Session> session = find_session(store, id); !session)
+            return std::unexpected(session.error());
           return store.notices(id, query.after, query.limit);
         },
         [after = query->after](const Call& found, const std::vector<Notice>& notices) {

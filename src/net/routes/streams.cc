@@ -1,5 +1,6 @@
 // The routes of the event streams.
 #include "api/query.h"
+#include "engine/find_session.h"
 #include "net/routes/context.h"
 #include "net/routes/session_stream.h"
 #include "net/routes/shared_stream.h"
@@ -48,7 +49,7 @@ void session_stream(Context& context, Call call) {
   if (!query) return call.refuse(query.error());
   const SessionId id(call.args[0]);
   read_then(
-      context, std::move(call), [&store = context.parts.store, id] { return store.session(id); },
+      context, std::move(call), [&store = context.parts.store, id] { return find_session(store, id); },
       [&context, after = query->after.value_or(0)](const Call& found, const Session& session) {
         found.exchange->stream(sse_response(), std::make_unique<SessionStream>(context, session.id, after));
       });
