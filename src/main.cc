@@ -125,11 +125,15 @@ Status make_data_dir(const std::string& path) {
   return {};
 }
 
-// Written whole or not at all: clients read it at any time.
-Status write_server_file(const std::string& data_dir, const std::string& url) {
+// What server.json holds, and `serve --json` prints.
+std::string about_server(const std::string& url) {
   std::string text;
   JsonOut(text).object().field("pid", static_cast<int64_t>(getpid())).field("url", url).field("version", version).end();
-  text.push_back('\n');
+  return text + "\n";
+}
+
+// Written whole or not at all: clients read it at any time.
+Status write_server_file(const std::string& data_dir, const std::string& text) {
   const std::string path = data_dir + "/server.json";
   const std::string temporary = path + ".tmp";
   std::FILE* const file = std::fopen(temporary.c_str(), "we");
@@ -143,8 +147,8 @@ Status write_server_file(const std::string& data_dir, const std::string& url) {
 // The server, from its parts. Members are destroyed in reverse order: what refers to others comes after them.
 class Application {
  public:
-  Application(std::string data_dir, cli::Settings settings)
-      : data_dir_(std::move(data_dir)), settings_(std::move(settings)) {}
+  Application(std::string data_dir, cli::Settings settings, bool json)
+      : data_dir_(std::move(data_dir)), settings_(std::move(settings)), json_(json) {}
 
   Status open() {
     Result<Address> address = parse_address(settings_.listen);
@@ -334,10 +338,11 @@ class Application {
     }
     const bool v6 = address_.host.find(':') != std::string::npos;
     url_ = fmt::format("{}://{}{}{}:{}", tls ? "https" : "http", v6 ? "[" : "", address_.host, v6 ? "]" : "", *port);
-    if (Status written = write_server_file(data_dir_, url_); !written) return written;
+    const std::string about = about_server(url_);
+    if (Status written = write_server_file(data_dir_, about); !written) return written;
     listening_ = true;
     // The one line that programs wait for.
-    fmt::print("errand {} is ready at {}\n", version, url_);
+    fmt::print("{}", json_ ? about : fmt::format("errand {} is ready at {}\n", version, url_));
     std::fflush(stdout);
     return {};
   }
@@ -372,6 +377,7 @@ class Application {
   }
   const std::string data_dir_;
   const cli::Settings settings_;
+  const bool json_;
   Address address_;
   std::string url_;  // Empty until it listens.
   EngineSettings engine_settings_;
@@ -408,8 +414,15 @@ class Application {
   std::unique_ptr<net::Server> server_;
 };
 
-int failed(const Error& error) {
-  fmt::print(stderr, "errand: {}\n", error.message);
+int failed(const Error& error, bool json) {
+  std::string text = fmt::format("errand: {}", error.message);
+  if (json) {
+    text.clear();
+    JsonOut out(text);
+    out.object().key("error").object().field("code", error.reason.empty() ? name(error.code) : error.reason);
+    out.field("message", error.message).field("exit_code", 1).end().end();
+  }
+  fmt::print(stderr, "{}\n", text);
   return 1;
 }
 
@@ -420,16 +433,16 @@ namespace cli {
 int serve(const ServeArgs& args) {
   harden_process();
   Result<Settings> settings = read_settings(args, environment_map());
-  if (!settings) return failed(settings.error());
+  if (!settings) return failed(settings.error(), args.json);
   if (settings->log_level == "debug") set_log_level(LogLevel::debug);
   if (settings->log_level == "warning") set_log_level(LogLevel::warning);
   if (settings->log_level == "error") set_log_level(LogLevel::error);
   if (!tools::is_family(settings->tools_family))
-    return failed(
-        {Code::invalid_argument, "tools.family must be background, superagents, asyncagents or bgagent.", {}});
-  if (Status made = make_data_dir(args.data_dir); !made) return failed(made.error());
-  Application application(args.data_dir, std::move(*settings));
-  if (Status opened = application.open(); !opened) return failed(opened.error());
+    return failed({Code::invalid_argument, "tools.family must be background, superagents, asyncagents or bgagent.", {}},
+                  args.json);
+  if (Status made = make_data_dir(args.data_dir); !made) return failed(made.error(), args.json);
+  Application application(args.data_dir, std::move(*settings), args.json);
+  if (Status opened = application.open(); !opened) return failed(opened.error(), args.json);
   return application.run();
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/escape_filter.h"
 #include "cli/launch.h"
+#include "cli/reply_words.h"
 #include "cli/resolve.h"
 #include "cli/short_id.h"
 #include "cli/task_text.h"
@@ -53,7 +54,8 @@ int list_questions(Context& context) {
   for (const TaskInfo& task : asking) {
     const WaitingInfo& waiting = *task.waiting_for;
     std::string options;
-    for (const std::string& option : waiting.options) options.append(options.empty() ? "" : ", ").append(option);
+    for (const std::string& option : screen.out_is_terminal() ? numbered_options(waiting) : waiting.options)
+      options.append(options.empty() ? "" : ", ").append(option);
     rows.push_back({{screen.out_is_terminal() ? short_id(task.id) : task.id, "1"},
                     {waiting.kind, "33"},
                     {task.title, ""},
@@ -67,7 +69,7 @@ int list_questions(Context& context) {
   } else {
     screen.out(render_table({{"ID"}, {"KIND"}, {"TITLE", 12}, {"QUESTION", 20}, {"OPTIONS", 8}}, rows,
                             {screen.width(), screen.colours(), true}));
-    screen.say("answer with: errand answer ID allow|deny, or: errand answer ID \"...\"");
+    screen.say("answer with: errand answer ID NUMBER, or: errand answer ID \"...\"");
   }
   return code(Exit::ok);
 }
@@ -75,16 +77,8 @@ int list_questions(Context& context) {
 int show_question(Context& context, const TaskInfo& task) {
   const WaitingInfo& waiting = *task.waiting_for;
   context.screen.out_task_text(waiting.text + "\n");
-  for (const std::string& option : waiting.options) context.screen.out_task_text("  " + option + "\n");
+  for (const std::string& option : numbered_options(waiting)) context.screen.out_task_text("  " + option + "\n");
   return code(Exit::ok);
-}
-
-// allow, always and deny, and the words that people type for them.
-std::string decision_of(const std::string& word) {
-  if (word == "allow" || word == "yes" || word == "y") return "allow";
-  if (word == "always" || word == "allow_always" || word == "allow-always") return "allow_always";
-  if (word == "deny" || word == "no" || word == "n") return "deny";
-  return {};
 }
 
 }  // namespace
@@ -99,25 +93,23 @@ int answer(Context& context, const AnswerArgs& args) {
   if (!asks(*task)) return screen.fail(no_question(*id));
   if (args.answer.empty()) return show_question(context, *task);
 
+  // Of another question than the first one only the id is known.
+  WaitingInfo waiting = *task->waiting_for;
+  if (!args.request.empty() && args.request != waiting.request_id) waiting.options.clear();
+  Result<std::string> typed =
+      waiting.kind == "permission" ? Result<std::string>(args.answer) : text_or_stdin(args.answer);
+  if (!typed) return screen.fail(typed.error());
+  const bool literally = args.literal || args.answer == "-";  // What was piped in is no choice from a list.
+  const Result<ReplyWords> words = reply_words(waiting, *typed, literally);
+  if (!words) return screen.fail(words.error());
   std::string body;
   JsonOut out(body);
-  out.object().field("request_id", args.request.empty() ? task->waiting_for->request_id : args.request);
-  bool permission = task->waiting_for->kind == "permission";
-  std::string decision = decision_of(args.answer);
-  if (permission && decision.empty())
-    return screen.fail(
-        {Code::invalid_argument,
-         fmt::format(
-             "It asks for permission: answer allow, always or deny, with --message for a word to it. It asks: {}",
-             one_line(task->waiting_for->text)),
-         "usage"});
-  if (permission) {
-    out.field("decision", decision);
+  out.object().field("request_id", args.request.empty() ? waiting.request_id : args.request);
+  if (!words->decision.empty()) {
+    out.field("decision", words->decision);
     if (!args.message.empty()) out.field("message", args.message);
   } else {
-    Result<std::string> text = text_or_stdin(args.answer);
-    if (!text) return screen.fail(text.error());
-    out.field("answer", *text);
+    out.field("answer", words->answer);
   }
   out.end();
   Result<std::string> reply = context.client.post(task_path(*id, "/answer"), body);
@@ -125,7 +117,8 @@ int answer(Context& context, const AnswerArgs& args) {
   if (screen.json()) {
     screen.out_line(*reply);
   } else {
-    screen.say(fmt::format("told {}: {}.", short_id(*id), permission ? decision : "your answer"));
+    screen.say(fmt::format("told {}: {}.", short_id(*id),
+                           words->decision.empty() ? one_line(words->answer) : words->decision));
   }
   return code(Exit::ok);
 }

@@ -139,6 +139,7 @@ struct AnswerArgs {
   std::string answer;  // Empty: show the question.
   std::string request;
   std::string message;
+  bool literal = false;  // A number is no option's.
 };
 
 struct CancelArgs {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/input_lines.h"
 #include "cli/interrupt.h"
+#include "cli/reply_words.h"
 #include "cli/resolve.h"
 #include "cli/short_id.h"
 #include "cli/stay.h"
@@ -23,6 +24,7 @@ constexpr const char* help_text =
     "  /interrupt TEXT  at once, instead of what it does\n"
     "  /send TEXT       as a message, also while it asks something (and for a text that begins with a slash)\n"
     "  /allow /always /deny [TEXT]   answer a permission\n"
+    "  /answer TEXT     answer a question with this text, also where it is a number and there are options\n"
     "  /cancel          stop it\n"
     "  /retry [TEXT]    begin again, where it failed or was cancelled\n"
     "  /detach          leave; it goes on (so do Ctrl-C and Ctrl-D)";
@@ -164,7 +166,7 @@ class Attached {
   }
 
   bool take_line(const std::string& line) {
-    if (!line.starts_with('/')) return waits() ? answer(line) : send(line, {});
+    if (!line.starts_with('/')) return waits() ? answer(line, false) : send(line, {});
     const size_t space = line.find(' ');
     const std::string word = line.substr(0, space);
     const std::string rest = space == std::string::npos ? std::string() : std::string(trim(line.substr(space)));
@@ -174,7 +176,7 @@ class Attached {
     if (word == "/allow") return decide("allow", rest);
     if (word == "/always") return decide("allow_always", rest);
     if (word == "/deny") return decide("deny", rest);
-    if (word == "/answer") return answer(rest);
+    if (word == "/answer") return answer(rest, true);
     if (word == "/cancel") return post("/cancel", "{}");
     if (word == "/retry") return retry(rest);
     if (word == "/detach" || word == "/quit" || word == "/exit") {
@@ -209,22 +211,20 @@ class Attached {
     return post("/retry", body);
   }
 
-  // To a permission the words that people type; to a question with options their numbers too.
-  bool answer(const std::string& text) {
+  // To a permission the words that people type; where there are options their numbers too.
+  bool answer(const std::string& text, bool literally) {
     if (!waits()) return say_false("it asks nothing just now.");
-    const std::string word(trim(text));
-    if (task_.waiting_for->kind == "permission") {
-      if (word == "allow" || word == "yes" || word == "y") return decide("allow", {});
-      if (word == "always") return decide("allow_always", {});
-      if (word == "deny" || word == "no" || word == "n") return decide("deny", {});
+    const Result<ReplyWords> words = reply_words(*task_.waiting_for, trim(text), literally);
+    if (!words && task_.waiting_for->kind == "permission")
       return say_false("it asks for permission: allow, always or deny; /send TEXT says something else to it.");
-    }
-    const std::vector<std::string>& options = task_.waiting_for->options;
-    const bool numbered = word.size() <= 3 && word.find_first_not_of("0123456789") == std::string::npos;
-    const auto at = static_cast<size_t>(numbered ? number(word) : 0);
-    const std::string& meant = at >= 1 && at <= options.size() ? options[at - 1] : word;
+    if (!words) return say_false("it has no option of that number; /answer TEXT sends a number as it is.");
+    if (!words->decision.empty()) return decide(words->decision, {});
     std::string body;
-    JsonOut(body).object().field("request_id", task_.waiting_for->request_id).field("answer", to_utf8(meant)).end();
+    JsonOut(body)
+        .object()
+        .field("request_id", task_.waiting_for->request_id)
+        .field("answer", to_utf8(words->answer))
+        .end();
     return post("/answer", body);
   }
 

@@ -84,8 +84,10 @@ void Screen::say(std::string_view sentence) const {
   if (!quiet_) err(error_line(sentence));
 }
 
-int Screen::fail(const Error& error) const {
-  int exit = code(exit_of(error.code));
+int Screen::fail(const Error& error) const { return fail(error, exit_of(error.code)); }
+
+int Screen::fail(const Error& error, Exit as) const {
+  const int exit = code(as);
   if (json_) {
     std::string text;
     JsonOut json(text);

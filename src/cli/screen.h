@@ -45,6 +45,8 @@ class Screen {
   // "errand: …" on standard error, or as JSON with --json: {"error":{"code","message","exit_code"}}. Returns the exit
   // code.
   int fail(const Error& error) const;
+  // The same, with another exit code than the error's own.
+  int fail(const Error& error, Exit exit) const;
 
   EscapeFilter::Colours filter_colours() const {
     return out_colours_ ? EscapeFilter::Colours::keep : EscapeFilter::Colours::drop;

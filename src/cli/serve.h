@@ -20,6 +20,7 @@ struct ServeArgs {
   std::optional<std::string> tls_key;
   std::vector<std::string> allow_host;  // More names that the Host header may have.
   std::optional<std::string> log_level;
+  bool json = false;  // The line that tells that it is ready, and why it is not, as JSON.
 };
 
 // Runs the server until it is told to stop. Returns the exit code.

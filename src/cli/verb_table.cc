@@ -243,9 +243,13 @@ Made attach_setup(CLI::App& app, Globals&) {
 Made answer_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<AnswerArgs>();
   app.add_option("id", args->id, "The task that asks; without it the open questions are listed");
-  words(app, "answer", args->answer, "allow, always or deny for a permission; else the answer itself", false);
+  words(app, "answer", args->answer,
+        "allow, always or deny for a permission, else the answer itself (\"-\" reads it from standard input); where "
+        "there are options, the number of one",
+        false);
   app.add_option("--request", args->request, "Which question, where it asks several")->type_name("ID");
   app.add_option("--message", args->message, "With allow or deny: a word to the agent");
+  app.add_flag("--literal", args->literal, "Send a number as it is, though there are options");
   return [args] { return *args; };
 }
 
@@ -427,6 +431,7 @@ Made serve_setup(CLI::App& app, Globals& globals) {
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   return [args, &globals] {
     args->data_dir = globals.data_dir;
+    args->json = globals.screen.json;
     return *args;
   };
 }

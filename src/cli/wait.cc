@@ -84,12 +84,16 @@ int wait(Context& context, const WaitArgs& args) {
   Result<StreamEnd> end = watch_tasks(context.client, *ids, calls);
   progress.erase();
   if (end && *end == StreamEnd::interrupted) {
+    if (screen.json())
+      return screen.fail({Code::unavailable, "Let go; the tasks go on.", "interrupted"}, Exit::interrupted);
     screen.say("let go; the tasks go on.");
     return code(Exit::interrupted);
   }
   if (!end) return screen.fail(end.error());
   if (*end == StreamEnd::deadline) {
-    screen.say(fmt::format("time is up: {} of {} at rest.", ended, ids->size()));
+    const std::string how_far = fmt::format("ime is up: {} of {} at rest.", ended, ids->size());
+    if (screen.json()) return screen.fail({Code::unavailable, "T" + how_far, "still_running"}, Exit::still_running);
+    screen.say("t" + how_far);
     return code(Exit::still_running);
   }
   return missing.exit() ? missing.exit() : code(exit);

@@ -137,6 +137,60 @@ describe('Verbs', () => {
     await fails(1, ['answer', id, 'again']).catch(() => fails(3, ['answer', id, 'again']));
   });
 
+  test('answer takes the number of an option, and with --literal the number itself', async () => {
+    const asks = async () => {
+      const id = id_of(await ok(['ask', demo.question]));
+      const task = await server.when(id, (seen) => seen.waiting_for);
+      return { id, options: task.waiting_for.options };
+    };
+    const said = async (id) => {
+      await server.at_rest(id, { within: 20_000 * patience });
+      return (await server.events(id)).find((event) => event.type === 'ask.answered').data.answer;
+    };
+    const first = await asks();
+    assert.ok(first.options.length >= 2);
+    assert.match((await ok(['answer', first.id])).out, new RegExp(`2 ${first.options[1]}`));
+    const refused = await fails(2, ['answer', first.id, '99']);
+    assert.match(refused.err, new RegExp(`no option 99.*1 ${first.options[0]}, 2 ${first.options[1]}.*--literal`));
+    await ok(['answer', first.id, '2']);
+    assert.equal(await said(first.id), first.options[1]);
+    const second = await asks();
+    await ok(['answer', second.id, '--literal', '2']);
+    assert.equal(await said(second.id), '2');
+  });
+
+  test('serve --json says in JSON that it is ready, or why it is not', async (t) => {
+    const other = await Server.start(t, { args: ['--json'] });
+    const lines = other.stdout.trim().split('\n');
+    assert.equal(lines.length, 1);
+    assert.deepEqual(JSON.parse(lines[0]), other.card(), 'the line is what server.json holds');
+    const wrong = await errand(other, ['serve', '--json', '--config', '/no/such/errand.toml']);
+    assert.notEqual(wrong.code, 0);
+    const { error } = JSON.parse(wrong.err.trim().split('\n').at(-1));
+    assert.match(error.message, /errand\.toml/);
+    assert.equal(error.exit_code, wrong.code);
+  });
+
+  test('wait --json says in JSON that the time is up', async () => {
+    const id = id_of(await ok(['ask', demo.long]));
+    const late = await fails(8, ['wait', id, '--timeout', '1s', '--json']);
+    assert.equal(late.out, '');
+    const { error } = JSON.parse(late.err);
+    assert.equal(error.code, 'still_running');
+    assert.equal(error.exit_code, 8);
+    assert.match(error.message, /0 of 1/);
+    await ok(['cancel', id]);
+  });
+
+  test('retry with a message has the agent do that instead', async () => {
+    const id = id_of(await ok(['ask', demo.failure]));
+    assert.equal((await server.at_rest(id, { within: 20_000 * patience })).status, 'failed');
+    await ok(['retry', id, '--message', 'noop']);
+    const again = await server.at_rest(id, { within: 20_000 * patience });
+    assert.equal(again.status, 'completed');
+    assert.equal(again.attempt, 2);
+  });
+
   test('cancel and retry; wait exits by what became of it', async () => {
     const mark = marker();
     const id = id_of(await ok(['run', '--', 'sleep', mark]));
