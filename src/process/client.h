@@ -94,7 +94,8 @@ class RunListener {
   virtual ~RunListener() = default;
   // The journal holds `total` bytes now (counting the child's bytes). At most about 20 times a second.
   virtual void output(int64_t total) = 0;
-  // The whole tree is gone, the output is drained, the end is on disk. Once, last.
+  // The whole tree is gone, the output is drained and on disk. So is the end, unless nothing was printed: then it is
+  // written down, and whoever hears it stores it. Once, last.
   virtual void ended(const RunEnd& end) = 0;
   // What the whole tree used so far. At most every three seconds, and only where it has changed.
   virtual void used(const RunUsage& /*usage*/) {}

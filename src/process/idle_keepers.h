@@ -1,6 +1,6 @@
 // Keepers whose run is over and who wait a moment for the next one: where one command follows the other, a fork and
-// the end of a process are saved for each. A keeper that waits has no child, no folder and no group; it is as good as
-// new, and one that had to end anything by force never comes here.
+// the end of a process are saved for each. A keeper that waits has no child and no group, and of its last run at most
+// the folder open; it is as good as new, and one that had to end anything by force never comes here.
 #pragma once
 
 #include <cstdint>

@@ -34,6 +34,7 @@ constexpr int parent_died = SIGUSR1;
 constexpr Millis leftover_grace_ms = 1'000;  // For what the main child left behind.
 constexpr Millis kill_again_ms = 20;
 constexpr Millis record_again_ms = 1'000;
+constexpr Millis tell_started_ms = 5;  // What ends before costs the supervisor one report and one answer less.
 constexpr int keeper_nice = -10;
 constexpr int sandbox_depth = 2;  // bwrap itself, and its first process inside.
 constexpr int64_t never = std::numeric_limits<int64_t>::max();
@@ -91,6 +92,8 @@ class Keeper {
   void look();
   void tell_gone();
   bool record();
+  // One that had to end something may have gone first, and knows of strays: a new one is the safer.
+  bool can_go_on() const { return may_wait_ && !terminated_ && !killing_; }
   void send(const KeeperReport& report) { ::send(post_.control, &report, sizeof report, MSG_NOSIGNAL); }
 
   const Post& post_;
@@ -106,7 +109,8 @@ class Keeper {
   bool parent_gone_ = false;
   bool terminated_ = false;  // SIGTERM went out.
   bool killing_ = false;
-  int64_t timeout_at_ = never, kill_at_ = never;  // Steady.
+  bool told_gone_ = false;
+  int64_t timeout_at_ = never, kill_at_ = never, tell_started_at_ = never;  // Steady.
   KeeperReport end_;
   std::string why_;  // Text of the end.
   int left_behind_ = 0;
@@ -170,23 +174,24 @@ void Keeper::start() {
   // The child alone holds its ends of the pipes: when the last process of the tree is gone, they end.
   for (int fd : {ends_.in, ends_.out, ends_.err}) ::close(fd);
   KeeperReport report;
-  report.at_ms = wall_ms();
+  report.at_ms = end_.started_at_ms = wall_ms();
   if (started.pid < 0) {
     report.kind = KeeperReport::failed;
     std::strncpy(report.text, started.text.c_str(), sizeof report.text - 1);
     end_.how = RunEnd::How::spawn_failed;
     why_ = started.text;
     main_ended_ = true;
+    send(report);
   } else {
     main_ = started.pid;
+    tell_started_at_ = steady_ms() + tell_started_ms;
     if (request_.timeout_ms > 0) timeout_at_ = steady_ms() + request_.timeout_ms;
     watch_.emplace(request_.limits, group_ ? &*group_ : nullptr);
   }
-  send(report);
 }
 
 void Keeper::wait_for_something() {
-  int64_t due = std::min({timeout_at_, kill_at_, watch_ ? watch_->due() : never});
+  int64_t due = std::min({timeout_at_, kill_at_, tell_started_at_, watch_ ? watch_->due() : never});
   int64_t now = steady_ms();
   int timeout = due == never ? -1 : static_cast<int>(std::clamp<int64_t>(due - now, 0, 3'600'000));
   pollfd fds[] = {{post_.signals.get(), POLLIN, 0}, {parent_gone_ ? -1 : post_.control, POLLIN, 0}};
@@ -194,6 +199,12 @@ void Keeper::wait_for_something() {
   if (fds[0].revents) take_signals();
   if (fds[1].revents) take_order();
   now = steady_ms();
+  if (now >= tell_started_at_) {
+    tell_started_at_ = never;
+    KeeperReport report;
+    report.at_ms = end_.started_at_ms;
+    send(report);
+  }
   if (now >= timeout_at_) {
     timeout_at_ = never;
     begin_stop(RunEnd::How::timeout, request_.grace_ms);
@@ -228,7 +239,8 @@ void Keeper::take_order() {
     case KeeperOrder::stop: {
       int64_t grace = 0;
       if (rest.size() == sizeof grace) std::memcpy(&grace, rest.data(), sizeof grace);
-      begin_stop(RunEnd::How::stopped, grace);
+      // One that crossed the report of the end: there is nothing left to stop, and what was said of waiting holds.
+      if (!told_gone_) begin_stop(RunEnd::How::stopped, grace);
       break;
     }
     case KeeperOrder::record:
@@ -335,13 +347,19 @@ void Keeper::tell_gone() {
     why_ = std::to_string(left_behind_) + (left_behind_ == 1 ? " process" : " processes") + " that it left behind " +
            (left_behind_ == 1 ? "was" : "were") + " ended.";
   std::strncpy(end_.text, why_.c_str(), sizeof end_.text - 1);
+  end_.waits = can_go_on();
+  told_gone_ = true;
   send(end_);
 }
 
+// Answers whether it waits for a further run, or has it already.
 bool Keeper::record() {
   while (order_.empty()) {
     pollfd control{post_.control, POLLIN, 0};
     ::poll(&control, 1, -1);
+    char order = 0;
+    if (::recv(post_.control, &order, 1, MSG_PEEK | MSG_DONTWAIT) == 1 && order == static_cast<char>(KeeperOrder::next))
+      return true;  // It was told that this one waits.
     take_order();
     if (parent_gone_) return false;
   }
@@ -350,8 +368,7 @@ bool Keeper::record() {
     report.error = finish_journal(folder_.get());
     if (report.error == 0) report.error = write_end(folder_.get(), order_);
     report.kind = report.error ? KeeperReport::delayed : KeeperReport::recorded;
-    // One that had to end something may have gone first, and knows of strays: a new one is the safer.
-    report.waits = !report.error && may_wait_ && !terminated_ && !killing_;
+    report.waits = !report.error && can_go_on();
     send(report);
     if (!report.error) return report.waits;
     pollfd control{post_.control, POLLIN, 0};

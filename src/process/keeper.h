@@ -39,17 +39,18 @@ std::string next_run(const SpawnRequest& request, const std::string& marker);
 enum class KeeperOrder : char {
   stop = 's',    // Then the grace time, int64_t milliseconds.
   record = 'r',  // The output is drained. Then the record of the end: bring log and end to disk, answer, leave or wait.
-  next = 'n',    // A further run, to one that waits. Then next_run()'s bytes, with descriptors for 0, 1 and 2.
+  next = 'n',    // A further run, to one that waits; then nothing of the last is to be recorded. next_run()'s bytes,
+                 // with descriptors for 0, 1 and 2.
 };
 
 // Keeper to supervisor: one packet a report.
 struct KeeperReport {
   enum Kind : uint8_t {
-    started,
+    started,   // Not at once: a short run is told of in one piece, as gone.
     failed,    // `text`: why there is no child.
     refused,   // `error`: the run's folder could not be made and brought to disk; nothing was started.
-    gone,      // The whole tree; the end follows.
-    recorded,  // The end is on disk. `waits`: the keeper has nothing left and takes a further run.
+    gone,      // The whole tree. `waits`: it takes a further run, now or when the end is recorded.
+    recorded,  // The end is on disk. `waits`: the same.
     delayed,   // `error`: it could not be written yet; tried again every second.
     used,      // So far: `cpu_us`, `max_memory` (now), `processes`.
   } kind = started;
@@ -57,7 +58,8 @@ struct KeeperReport {
   int error = 0;
   int exit_code = 0;
   int signal = 0;
-  int64_t at_ms = 0;  // Wall time.
+  int64_t at_ms = 0;          // Wall time.
+  int64_t started_at_ms = 0;  // The same, of the start; where it is gone.
   int64_t cpu_us = 0;
   int64_t max_memory = 0;
   int processes = 0;

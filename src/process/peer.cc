@@ -8,7 +8,8 @@
 namespace errand::process {
 namespace {
 constexpr size_t waiting_max = 8u << 20;
-}
+constexpr size_t kept_max = 64u << 10;  // Of memory, when all is sent.
+}  // namespace
 
 Peer::Peer(Fd socket, EventLoop& loop, PeerOwner& owner) : socket_(std::move(socket)), loop_(loop), owner_(owner) {
   loop_.watch(socket_.get(), EPOLLIN, this);
@@ -44,28 +45,22 @@ void Peer::receive() {
   if (reader_.broken()) close();
 }
 
-void Peer::send(std::string frame) {
+void Peer::send(std::string_view frame) {
+  if (!waiting_.empty() && waiting_.size() + frame.size() > waiting_max) flush();
   if (closed_) return;
-  if (waiting_.empty()) {
-    ssize_t n = ::send(socket_.get(), frame.data(), frame.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (n == static_cast<ssize_t>(frame.size())) return;
-    if (n < 0 && errno != EAGAIN && errno != EINTR) return close();
-    waiting_ = frame.substr(n < 0 ? 0 : static_cast<size_t>(n));
-    loop_.watch(socket_.get(), EPOLLIN | EPOLLOUT, this);
-    return;
-  }
-  if (waiting_.size() + frame.size() > waiting_max) return close();
+  if (!waiting_.empty() && waiting_.size() + frame.size() > waiting_max) return close();
   waiting_ += frame;
 }
 
 void Peer::flush() {
-  ssize_t n = ::send(socket_.get(), waiting_.data(), waiting_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (n < 0) return close();
-  waiting_.erase(0, static_cast<size_t>(n));
-  if (!waiting_.empty()) return;
-  std::string().swap(waiting_);
-  loop_.watch(socket_.get(), EPOLLIN, this);
+  if (closed_ || waiting_.empty()) return;
+  const ssize_t n = ::send(socket_.get(), waiting_.data(), waiting_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (n < 0 && errno != EAGAIN && errno != EINTR) return close();
+  if (n > 0) waiting_.erase(0, static_cast<size_t>(n));
+  if (waiting_.capacity() > kept_max && waiting_.empty()) std::string().swap(waiting_);
+  if (blocked_ == !waiting_.empty()) return;
+  blocked_ = !waiting_.empty();
+  loop_.watch(socket_.get(), blocked_ ? EPOLLIN | EPOLLOUT : EPOLLIN, this);
 }
 
 }  // namespace errand::process

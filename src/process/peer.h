@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "process/event_loop.h"
 #include "process/fd.h"
@@ -22,8 +23,10 @@ class Peer final : public Ready {
   Peer(Fd socket, EventLoop& loop, PeerOwner& owner);
   ~Peer() override;
 
-  // Never blocks. One that does not read what it is sent is hung up on.
-  void send(std::string frame);
+  // Never blocks. Frames of one round of the loop go together, with flush(): each would wake the server. One that does
+  // not read what it is sent is hung up on.
+  void send(std::string_view frame);
+  void flush();
   // Hung up, by either side. Its owner removes it when it is safe.
   bool closed() const { return closed_; }
 
@@ -31,14 +34,14 @@ class Peer final : public Ready {
 
  private:
   void receive();
-  void flush();
   void close();
 
   Fd socket_;
   EventLoop& loop_;
   PeerOwner& owner_;
   FrameReader reader_;
-  std::string waiting_;  // Not yet sent.
+  std::string waiting_;   // Not yet sent.
+  bool blocked_ = false;  // The loop says when there is room again.
   bool closed_ = false;
 };
 

@@ -109,6 +109,15 @@ std::optional<RunEnd> read_end(int folder) {
   return n > 0 ? decode_end({record, static_cast<size_t>(n)}) : std::nullopt;
 }
 
+int write_end_soon(int runs, const std::string& run, std::string_view record) {
+  ERRAND_CHECK(record.size() <= static_cast<size_t>(end_room), "an end fits its place");
+  Fd index(::openat(runs, (run + "/" + index_name).c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!index) return errno;
+  errno = ENOSPC;  // What a short write means.
+  return ::pwrite(index.get(), record.data(), record.size(), end_place) == static_cast<ssize_t>(record.size()) ? 0
+                                                                                                               : errno;
+}
+
 // In the index, not in a file of its own: one sync brings both to disk. The checksum makes it atomic.
 int write_end(int folder, std::string_view record) {
   ERRAND_CHECK(record.size() <= static_cast<size_t>(end_room), "an end fits its place");

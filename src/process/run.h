@@ -38,6 +38,8 @@ std::optional<RunEnd> decode_end(std::string_view record);
 std::optional<RunEnd> read_end(int folder);
 // With all of the index, on disk when it returns. 0 or errno.
 int write_end(int folder, std::string_view record);
+// Of a run that printed nothing, without waiting for the disk: whoever is told of it stores it.
+int write_end_soon(int runs, const std::string& run, std::string_view record);
 
 // The names in a folder, without "." and "..".
 std::vector<std::string> names_in(int folder);

@@ -153,6 +153,8 @@ void SupervisedRun::take_report() {
         refused(report.error);
         break;
       case KeeperReport::gone:
+        if (state_ == State::starting) started({.at_ms = report.started_at_ms});
+        keeper_waits_ = report.waits;
         end_.how = report.how;
         end_.exit_code = report.exit_code;
         end_.signal = report.signal;
@@ -166,10 +168,7 @@ void SupervisedRun::take_report() {
         begin_drain();
         break;
       case KeeperReport::recorded:
-        if (report.waits) {
-          place_.loop.forget(control_.get());
-          place_.idle.give({std::exchange(keeper_, -1), std::move(control_)});
-        }
+        if (report.waits) let_keeper_wait();
         finish();
         break;
       case KeeperReport::delayed:
@@ -336,9 +335,25 @@ void SupervisedRun::begin_record() {
   end_.output_bytes = total();
   look_at_ = never;
   if (keeper_ < 0) return record_here();
+  if (record_soon()) return finish();
   std::string order(1, static_cast<char>(KeeperOrder::record));
   order += encode_end(end_);
   ::send(control_.get(), order.data(), order.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+// Where nothing was printed there is no log to bring to disk, and the end alone need not be: the server that is told
+// of it stores it before it tells anybody. Until then it is in the folder, which outlives every process; if the machine
+// stops, nobody knows of it, and the run is lost as one that was at work.
+bool SupervisedRun::record_soon() {
+  if (!keeper_waits_ || total() > 0 || subscribers_.empty()) return false;
+  if (write_end_soon(place_.runs, run_, encode_end(end_)) != 0) return false;
+  let_keeper_wait();
+  return true;
+}
+
+void SupervisedRun::let_keeper_wait() {
+  place_.loop.forget(control_.get());
+  place_.idle.give({std::exchange(keeper_, -1), std::move(control_)});
 }
 
 // Without a keeper it is done here, though it blocks: that is rare.

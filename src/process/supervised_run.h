@@ -91,7 +91,9 @@ class SupervisedRun final : public Ready {
   void drain();
   void resume();
   void begin_record();
+  bool record_soon();
   void record_here();
+  void let_keeper_wait();
   void look_after_abandoned(int64_t now);
   void finish();
   void write_input();
@@ -105,7 +107,8 @@ class SupervisedRun final : public Ready {
   const std::string run_;
   State state_ = State::starting;
   pid_t keeper_ = -1;
-  Fd folder_;  // Opened where it is needed: the keeper does most.
+  bool keeper_waits_ = false;  // It takes a further run as soon as it is given one.
+  Fd folder_;                  // Opened where it is needed: the keeper does most.
   Fd control_, in_, out_, err_;
   Millis grace_ms_ = 0;
   std::optional<JournalWriter> journal_;

@@ -1,6 +1,7 @@
 // What the supervisor promises (docs/decisions/0002-supervisor.md says why):
 //  - A run's folder is on disk before its child runs, and a run starts at most once.
-//  - Its log and its end are on disk before anybody is told that it ended.
+//  - Its log and its end are on disk before anybody is told that it ended; the end of one that printed nothing is
+//    written down, and on disk when the server that is told of it has stored it.
 //  - A run has ended only when no process of its tree is left; whoever dies (server, supervisor, keeper), none stays.
 //  - One supervisor a data folder. It needs no server: it leaves when it has neither runs nor a server.
 //  - It does not block on the disk: keepers sync. It holds no lock but its own and hands no descriptor on.
@@ -235,6 +236,7 @@ int Supervisor::run() {
     sweep_peers();
     int64_t next = tick();
     if (sweep_runs()) continue;
+    for (auto& peer : peers_) peer->flush();
     if (leaving_ || retiring_) idle_.dismiss();
     if (!alive() && keepers_.empty() && remover_ < 0) {
       int64_t now = steady_ms();

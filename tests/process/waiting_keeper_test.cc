@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "process/clock.h"
 #include "process/tree.h"
 #include "tests/process/harness.h"
 
@@ -99,6 +100,62 @@ TEST(WaitingKeeper, GoesWithItsSupervisor) {
   ::kill(bench.supervisor_pid(), SIGKILL);
   ProcessStat stat;
   EXPECT_TRUE(bench.executor.until([&] { return !read_stat(keeper, stat) || stat.state == 'Z'; }, 5'000));
+}
+
+// The supervisor writes the end of a run that printed nothing by itself; one that printed is its keeper's to record.
+TEST(WaitingKeeper, OfASilentRunTheEndIsThereWhoeverDies) {
+  Bench bench;
+  RunEnd ends[4];
+  for (int i = 0; i < 4; ++i) {
+    const std::string script = i % 2 == 0 ? "exit 7" : "echo printed; exit 8";
+    ends[i] = bench.run_to_end(bench.shell("task_a." + std::to_string(i + 1), script));
+    EXPECT_EQ(ends[i].exit_code, 7 + i % 2);
+    EXPECT_GT(ends[i].started_at.ms, 0);
+    EXPECT_GE(ends[i].ended_at.ms, ends[i].started_at.ms);
+  }
+  ASSERT_GT(waiting_keeper(bench), 0);
+  ::kill(bench.supervisor_pid(), SIGKILL);
+  for (int i = 0; i < 4; ++i) {
+    RecordedRun again;
+    ASSERT_TRUE(bench.attach("task_a." + std::to_string(i + 1), again));
+    ASSERT_TRUE(bench.wait_end(again));
+    EXPECT_EQ(again.end->how, How::exited);
+    EXPECT_EQ(again.end->exit_code, ends[i].exit_code);
+    EXPECT_EQ(again.end->started_at, ends[i].started_at);
+  }
+}
+
+// Nobody would store it: it is on disk as any other.
+TEST(WaitingKeeper, ASilentRunThatNoServerHearsIsRecordedToo) {
+  Bench bench;
+  TempFolder folder;
+  RecordedRun run;
+  ASSERT_TRUE(
+      bench.spawn(bench.shell("task_a.1", "until [ -e " + folder.path() + "/go ]; do sleep 0.01; done; exit 7"), run));
+  bench.disconnect();
+  ASSERT_EQ(::mkdir((folder.path() + "/go").c_str(), 0700), 0);
+  bench.reconnect();
+  RecordedRun again;
+  ASSERT_TRUE(bench.attach("task_a.1", again));
+  ASSERT_TRUE(bench.wait_end(again));
+  EXPECT_EQ(again.end->exit_code, 7);
+}
+
+// The order to stop may cross the report that all is gone; the next run must not be lost with it.
+TEST(WaitingKeeper, AStopThatComesTooLateCostsNobodyTheNextRun) {
+  Bench bench;
+  for (int i = 1; i <= 300; ++i) {
+    const std::string name = "task_a." + std::to_string(i);
+    RecordedRun run;
+    std::optional<Status> answer;
+    bench.client().spawn(bench.command(name, {"/bin/true"}), &run, [&answer](Status status) { answer = status; });
+    // The answer to a short run comes with its end: the stops before are spread over its life.
+    const int64_t until = steady_ms() + i % 4;
+    bench.executor.until([&] { return steady_ms() >= until || run.end; });
+    bench.client().stop(name);
+    ASSERT_TRUE(bench.wait_end(run, 30'000)) << "run " << i;
+    EXPECT_TRUE(answer && *answer);
+  }
 }
 
 TEST(WaitingKeeper, DoesNotTakeWhatIsTooLongForAPacket) {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "driver/command/artifact_folders.h"
 #include "driver/command/command_turn.h"
 #include "driver/command/output.h"
 #include "driver/command/spawn.h"
@@ -87,6 +88,7 @@ class CommandDriver final : public Driver {
  private:
   CommandOptions options_;
   CommandParts parts_;
+  ArtifactFolders folders_{options_};
   // Shared with what runs in the background, which may outlive this.
   std::shared_ptr<Artifacts> artifacts_ = std::make_shared<Artifacts>(options_.data_dir, options_.artifacts);
 };
@@ -114,7 +116,7 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
     if (!stored) return std::unexpected(stored.error());
     mark = *std::move(stored);
   }
-  const Result<std::string> artifacts = make_artifact_folder(options_, task.id);
+  const Result<std::string> artifacts = folders_.make(task.id);
   if (!artifacts) return std::unexpected(artifacts.error());
   const process::Abilities can = parts_.supervisor.abilities();
   if (!request.reattach)
@@ -126,8 +128,9 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
   auto turn = std::make_unique<CommandTurn>(options_, parts_, sink, std::move(spawn.request), std::move(mark),
                                             request.reattach ? task.progress.cpu_s : 0, launch.notify_on);
   turn->gather_with([this, task = request.task](Gathered done) {
-    if (artifacts_->nothing_to_gather(*task)) return done(ArtifactList{});
-    gather(task, std::move(done));
+    if (!artifacts_->nothing_to_gather(*task)) return gather(task, std::move(done));
+    folders_.give_back(task->id);
+    done(ArtifactList{});
   });
   std::vector<Report> first;
   first.reserve(request.messages.size());

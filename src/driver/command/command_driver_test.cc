@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/text.h"
 #include "driver/command/command_bench_test.h"
@@ -302,6 +303,38 @@ TEST_F(CommandDriverTest, AnEndTellsWhatWasLeft) {
   task.state = TaskState::completed;
   EXPECT_EQ(driver->artifacts(task)->files.size(), 1u);
   EXPECT_TRUE(driver->open_artifact(task, "report.txt"));
+}
+
+TEST_F(CommandDriverTest, AFolderForArtifactsThatStayedEmptyIsTheNextTasks) {
+  const fs::path folders = fs::path(data_dir) / "artifacts";
+  const auto inode = [](const fs::path& path) {
+    struct stat info{};
+    return ::lstat(path.c_str(), &info) == 0 ? info.st_ino : 0;
+  };
+  auto turn = open();
+  const ino_t made = inode(folders / "task_1");
+  ASSERT_NE(made, 0u);
+  supervisor.end(run, {});
+  pass(0);
+  EXPECT_FALSE(fs::exists(folders / "task_1"));
+  ear.outcomes.clear();
+  make_driver();  // Another server: it finds what the last one left.
+  task.id = TaskId("task_2");
+  auto next = open();
+  EXPECT_EQ(inode(folders / "task_2"), made);
+  // One that is not as it was made is its task's for ever.
+  fs::permissions(folders / "task_2", fs::perms::all);
+  supervisor.end("task_2.3", {});
+  pass(0);
+  EXPECT_EQ(inode(folders / "task_2"), made);
+  // A spare one into which somebody put something is nobody's.
+  ear.outcomes.clear();
+  fs::create_directories(folders / ".spare.3/inside");
+  fs::permissions(folders / ".spare.3", fs::perms::owner_all);
+  make_driver();
+  task.id = TaskId("task_3");
+  auto third = open();
+  EXPECT_TRUE(fs::is_empty(folders / "task_3"));
 }
 
 TEST_F(CommandDriverTest, TheLogCanBeReadFromAnywhere) {

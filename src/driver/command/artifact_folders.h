@@ -1,0 +1,33 @@
+// The folders for artifacts (R9.4). Most commands leave nothing in theirs: it is kept for the next task then, under a
+// name that is nobody's. To make a folder, and to remove one, is dear on many file systems; to rename one is not.
+//
+// One thread.
+#pragma once
+
+#include <bitset>
+#include <string>
+
+#include "base/result.h"
+#include "driver/command/command_driver.h"
+
+namespace errand::command {
+
+class ArtifactFolders {
+ public:
+  explicit ArtifactFolders(const CommandOptions& options) : options_(options) { full_.set(); }
+
+  // The task's folder, which is there when it returns: what it had, or an empty one.
+  Result<std::string> make(const TaskId& task);
+  // The task's run is over, and its folder is empty. Where it is not as it was made, it stays where it is.
+  void give_back(const TaskId& task);
+
+ private:
+  static constexpr size_t spare_max = 16;
+  std::string spare(size_t number) const;
+
+  const CommandOptions& options_;
+  // Which spare ones there may be: at the start all of them, left by the server before.
+  std::bitset<spare_max> full_;
+};
+
+}  // namespace errand::command
