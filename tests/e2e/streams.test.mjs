@@ -1,5 +1,7 @@
 // Streams (R10.3, P5, T6): cut anywhere and resumed, a reader sees every event once and in order.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 
 import { demo, Follower, long, marker, patience, percentile, Server, until } from './harness/index.mjs';
@@ -114,7 +116,9 @@ test('The store-wide stream shows every change once, in order, over cuts and kil
   const states = new Map();
   const gone = new Set();
   const transcript = [];
-  const watched = await server.run('for i in 1 2 3 4 5 6 7 8 9 10; do echo $i; sleep 0.1; done');
+  // A stream begins with what comes after it: the first line waits for the reader.
+  const go = path.join(server.folder, 'go');
+  const watched = await server.run(`until [ -e '${go}' ]; do sleep 0.05; done; for i in 1 2 3 4 5 6 7 8 9 10; do echo $i; sleep 0.1; done`);
   const follower = new Follower(server, `/api/stream?tasks=${watched.id}`, {
     dense: false,
     end_on: 'never',
@@ -125,6 +129,8 @@ test('The store-wide stream shows every change once, in order, over cuts and kil
       if (/gone|deleted|removed/.test(event)) gone.add(data.task_id ?? data.data?.task_id ?? data.data?.id);
     },
   });
+  await until(() => follower.stream?.status === 200, { what: 'the reader is there' });
+  fs.writeFileSync(go, '');
   const tasks = [];
   for (let i = 0; i < 30; i++) {
     tasks.push(await server.run(`exit ${i % 2}`));
