@@ -27,16 +27,16 @@ void Printer::print(const Span& span, Time at) {
       (options_.only_err && span.what == Span::What::output) || (at && at < options_.since))
     return;
   if (!by_line()) return write(span.what, span.text);
+  Unfinished& unfinished = unfinished_[span.what];
   std::string_view rest = span.text;
   for (size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
-    bool first = unfinished_.empty();
-    line(span.what, std::move(unfinished_.append(rest.substr(0, end))), first ? at : unfinished_at_);
-    unfinished_.clear();
+    bool first = unfinished.text.empty();
+    line(span.what, std::move(unfinished.text.append(rest.substr(0, end))), first ? at : unfinished.at);
+    unfinished.text.clear();
   }
   if (rest.empty()) return;
-  if (unfinished_.empty()) unfinished_at_ = at;
-  unfinished_ += rest;
-  unfinished_what_ = span.what;
+  if (unfinished.text.empty()) unfinished.at = at;
+  unfinished.text += rest;
 }
 
 void Printer::line(Span::What what, std::string text, Time at) {
@@ -50,7 +50,7 @@ void Printer::line(Span::What what, std::string text, Time at) {
 
 void Printer::write(Span::What what, std::string_view text) {
   if (progress_) progress_->erase();
-  bool to_err = options_.split && what == Span::What::error_output;
+  bool to_err = options_.split && what != Span::What::output;
   bool terminal = to_err ? screen_.err_is_terminal() : screen_.out_is_terminal();
   std::string shown(text);
   if (terminal && !options_.raw) {
@@ -82,7 +82,8 @@ void EventPrinter::take(const EventInfo& event) {
 }
 
 void Printer::finish() {
-  if (!unfinished_.empty()) line(unfinished_what_, std::move(unfinished_), unfinished_at_);
+  for (auto& [what, unfinished] : unfinished_)
+    if (!unfinished.text.empty()) line(what, std::move(unfinished.text), unfinished.at);
   unfinished_.clear();
   caught_up();
   if (options_.raw) return;

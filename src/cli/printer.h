@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@ struct PrintOptions {
   bool timestamps = false;                  // Each line begins with its time.
   std::string grep;                         // Only lines that contain it.
   std::optional<int> tail;                  // Until caught_up(): keeps back all but the last lines.
-  bool split = false;                       // A command's standard error goes to ours.
+  bool split = false;                       // A command's standard error goes to ours, and what we say about it.
   bool only_out = false, only_err = false;  // Of a command: one of its streams.
   Time since;                               // Nothing from before.
 };
@@ -45,9 +46,11 @@ class Printer {
   PrintOptions options_;
   ProgressLine* progress_;
   EscapeFilter out_filter_, err_filter_;
-  std::string unfinished_;  // A line that has no end yet, by_line() only.
-  Span::What unfinished_what_ = Span::What::note;
-  Time unfinished_at_;
+  struct Unfinished {
+    std::string text;
+    Time at;
+  };
+  std::map<Span::What, Unfinished> unfinished_;  // Lines that have no end yet, by_line() only.
   struct Kept {
     Span::What what;
     std::string text;

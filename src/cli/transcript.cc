@@ -12,6 +12,8 @@ namespace {
 
 constexpr int summary_columns = 100;
 
+bool is_output(Span::What what) { return what == Span::What::output || what == Span::What::error_output; }
+
 std::string head_of(std::string_view text) {
   std::string head = fit(one_line(first_line(trim(text))), summary_columns);
   size_t lines = split(trim(text), '\n').size();
@@ -28,10 +30,12 @@ std::string input_summary(std::string_view input) {
   return input == "{}" ? std::string() : fit(one_line(input), summary_columns);
 }
 
+// What somebody else says begins on a line of its own. A command's bytes are left as they are: its streams are cut
+// anywhere, and each must come out as it went in.
 void Transcript::say(std::vector<Span>& out, Span::What what, std::string_view text) {
   if (text.empty()) return;
-  if (what != last_ && !at_line_start_) {
-    out.push_back({last_, "\n"});
+  if (what != last_ && !at_line_start_ && !(is_output(what) && is_output(last_))) {
+    out.push_back({is_output(last_) ? what : last_, "\n"});
     at_line_start_ = true;
   }
   out.push_back({what, std::string(text)});

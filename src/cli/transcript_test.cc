@@ -27,6 +27,25 @@ TEST(Transcript, OutputKeepsItsStream) {
             (std::vector<Span>{{What::error_output, "b\n"}}));
 }
 
+TEST(Transcript, OutputThatIsCutInsideALineGetsNothingAdded) {
+  Transcript transcript;
+  std::string out, error;
+  for (const char* event : {R"({"type":"output","data":{"stream":"stdout","text":"12"}})",
+                            R"({"type":"output","data":{"stream":"stderr","text":"oo"}})",
+                            R"({"type":"output","data":{"stream":"stdout","text":"34\n5"}})",
+                            R"({"type":"output","data":{"stream":"stderr","text":"ps\n"}})"})
+    for (const Span& span : take(transcript, event)) (span.what == What::output ? out : error) += span.text;
+  EXPECT_EQ(out, "1234\n5");
+  EXPECT_EQ(error, "oops\n");
+}
+
+TEST(Transcript, ANoteBesideOutputBringsItsOwnNewline) {
+  Transcript transcript;
+  take(transcript, R"({"type":"output","data":{"stream":"stdout","text":"12"}})");
+  EXPECT_EQ(take(transcript, R"({"type":"task.warning","data":{"text":"slow"}})"),
+            (std::vector<Span>{{What::note, "\n"}, {What::note, "! slow\n"}}));
+}
+
 TEST(Transcript, DeltasAreNotSaidAgainWhenTheMessageIsComplete) {
   Transcript transcript;
   std::string all;
