@@ -128,7 +128,7 @@ TEST(WaitingKeeper, OfASilentRunTheEndIsThereWhoeverDies) {
 // Nobody would store it: it is on disk as any other.
 TEST(WaitingKeeper, ASilentRunThatNoServerHearsIsRecordedToo) {
   Bench bench;
-  TempFolder folder;
+  TestFolder folder;
   RecordedRun run;
   ASSERT_TRUE(
       bench.spawn(bench.shell("task_a.1", "until [ -e " + folder.path() + "/go ]; do sleep 0.01; done; exit 7"), run));
