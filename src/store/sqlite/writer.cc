@@ -17,8 +17,8 @@ namespace {
 constexpr size_t commits_a_transaction = 1'024;
 // Up to this many, a transaction takes in what arrives while it is being written.
 constexpr size_t commits_worth_a_sync = 32;
-// 8 MiB: a checkpoint holds the writer, and how long goes with the pages. Fewer and larger ones store no more a second and
-// make everybody wait for 25 ms.
+// 8 MiB: a checkpoint holds the writer, and how long goes with the pages. Fewer and larger ones store no more a second
+// and make everybody wait for 25 ms.
 constexpr int wal_pages_many = 2'048;
 constexpr int wal_pages_again = 1'024;  // A reader was in its way: so many pages later it is tried again;
 constexpr int wal_pages_max = 14'336;   // at 56 MiB the reader is waited for.
