@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { long, Server, suite_scope } from '../e2e/harness/server.mjs';
+import { Server, suite_scope } from '../e2e/harness/server.mjs';
 import { Browser, until } from './harness/browser.mjs';
 
-const many = long ? 100_000 : 3000;
-// While so many wait, the server and the page have much to do.
-const patient = long ? { within: 180_000 } : {};
+const many = 100_000;
+// While so many are made and done, the server and the page have much to do.
+const patient = { within: 180_000 };
 
 describe('a long list', async () => {
   const scope = suite_scope();
@@ -21,7 +21,7 @@ describe('a long list', async () => {
     };
     await Promise.all(Array.from({ length: 32 }, worker));
     const page = await (await browser.person(t, server)).login();
-    if (long) page.setDefaultTimeout(patient.within);
+    page.setDefaultTimeout(patient.within);
     const requests = [];
     page.on('request', (request) => request.url().includes('/api/tasks?') && requests.push(request.url()));
     const list = page.getByTestId('task-list');

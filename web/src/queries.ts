@@ -4,6 +4,7 @@ import { QueryClient, useQuery } from '@tanstack/react-query';
 
 import { api, ApiError, call } from './api/client';
 import type { Progress, Task, TaskBrief, TaskEvent, TaskList, TaskQuery } from './api/types';
+import { forgetOldest } from './lib/bounded';
 import { store } from './lib/store';
 import { onEvents, onReset } from './live/live';
 
@@ -67,10 +68,10 @@ export function hear(events: TaskEvent[]): void {
       if (event.type === 'task.deleted') heard.delete(event.task_id);
       continue;
     }
-    heard.delete(event.task_id); // The newest last: the first to go is the one that was silent longest.
+    heard.delete(event.task_id); // The newest last: the first to go are those that were silent longest.
     heard.set(event.task_id, known);
-    if (heard.size > heardMost) heard.delete(heard.keys().next().value ?? '');
   }
+  forgetOldest(heard, heardMost);
 }
 // A task as it was read, or as it is known to be since.
 export function upToDate(task: Task): Task {

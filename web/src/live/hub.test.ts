@@ -39,11 +39,9 @@ function tab() {
   return { port, heard, events, states };
 }
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  calls = [];
-  answer = 200;
-  hub = new Hub({
+const makeHub = (gatherMs: number) =>
+  new Hub({
+    gatherMs,
     random: () => 0.5,
     fetch: ((url: string, init: RequestInit) => {
       if (answer === 0) return Promise.reject(new TypeError('refused'));
@@ -52,6 +50,12 @@ beforeEach(() => {
       return Promise.resolve(new Response(answer === 200 ? stream.body : null, { status: answer }));
     }) as typeof fetch,
   });
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  calls = [];
+  answer = 200;
+  hub = makeHub(0);
 });
 afterEach(() => void vi.useRealTimers());
 
@@ -73,6 +77,36 @@ describe('Hub', () => {
     await settle();
     expect(a.events()).toEqual([1]);
     expect(b.events()).toEqual([1, 2]);
+  });
+
+  it('tells of many tasks together, a few times a second', async () => {
+    hub = makeHub(40);
+    const a = tab();
+    hub.receive(a.port, { kind: 'hello', session: 's' });
+    await settle();
+    const before = a.heard.length;
+    for (let pos = 1; pos <= 500; pos++) {
+      calls[0]?.stream.event(pos, 'task.status', `task_${pos}`);
+      calls[0]?.stream.say(`event: counts\ndata: {"counts":{},"running":${pos}}\n\n`);
+    }
+    await vi.advanceTimersByTimeAsync(39);
+    expect(a.events()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(a.events()).toEqual(Array.from({ length: 500 }, (_, i) => i + 1));
+    expect(a.heard.slice(before)).toHaveLength(2); // All events, and the last counts.
+    expect(a.heard.at(-1)).toMatchObject({ kind: 'counts', running: 500 });
+  });
+
+  it('lets what a tab looks at wait for nothing, behind what came before it', async () => {
+    hub = makeHub(40);
+    const a = tab();
+    hub.receive(a.port, { kind: 'hello', session: 's' });
+    hub.receive(a.port, { kind: 'watch', tasks: ['task_a'] });
+    await vi.advanceTimersByTimeAsync(10);
+    calls.at(-1)?.stream.event(1, 'task.status', 'task_x');
+    calls.at(-1)?.stream.event(2, 'message.delta', 'task_a');
+    await settle();
+    expect(a.events()).toEqual([1, 2]);
   });
 
   it('goes on behind the last event after the connection broke', async () => {

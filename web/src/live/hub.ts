@@ -15,6 +15,7 @@ interface Client {
   port: Port;
   watched: Set<string>;
   heard: number;
+  held: TaskEvent[]; // Of tasks it does not watch: they go together, a few times a second.
 }
 
 const retryFirstMs = 500;
@@ -22,11 +23,13 @@ const retryMostMs = 10_000;
 const silenceMs = 40_000; // The server speaks every 15 s.
 const clientSilenceMs = 180_000; // A hidden tab's timers run once a minute.
 const watchedMost = 100; // What the server takes.
+const gatherUsualMs = 40; // Thousands of tasks may change in a second; a tab that was told of each could do nothing else.
 
 export interface HubOptions {
   fetch?: typeof fetch;
   now?: () => number;
   random?: () => number;
+  gatherMs?: number;
 }
 
 export class Hub {
@@ -34,10 +37,13 @@ export class Hub {
   readonly #fetch: typeof fetch;
   readonly #now: () => number;
   readonly #random: () => number;
+  readonly #gatherMs: number;
   #session: string | null = null;
   #position: string | null = null; // The last id; null: begin with now.
   #connection: Connection = { state: 'connecting' };
   #counts: { counts: Counts; running: number } | null = null;
+  #countsHeld = false; // Not told yet.
+  #gather: ReturnType<typeof setTimeout> | undefined;
   #abort: AbortController | null = null;
   #connected = ''; // The watched tasks of the stream that is open.
   #failures = 0;
@@ -45,7 +51,8 @@ export class Hub {
   #silence: ReturnType<typeof setTimeout> | undefined;
   #rewatch: ReturnType<typeof setTimeout> | undefined;
 
-  constructor({ fetch: given, now, random }: HubOptions = {}) {
+  constructor({ fetch: given, now, random, gatherMs }: HubOptions = {}) {
+    this.#gatherMs = gatherMs ?? gatherUsualMs;
     this.#fetch = given ?? ((...args) => fetch(...args));
     this.#now = now ?? Date.now;
     this.#random = random ?? Math.random;
@@ -54,7 +61,7 @@ export class Hub {
   receive(port: Port, message: ToHub): void {
     let client = this.#clients.get(port);
     if (!client) {
-      client = { port, watched: new Set(), heard: this.#now() };
+      client = { port, watched: new Set(), heard: this.#now(), held: [] };
       this.#clients.set(port, client);
     }
     client.heard = this.#now();
@@ -189,18 +196,38 @@ export class Hub {
       const body = JSON.parse(event.data) as TaskEvent | { data?: unknown };
       if (event.type === 'counts') {
         this.#counts = (body.data ?? body) as { counts: Counts; running: number };
-        this.#tell({ kind: 'counts', ...this.#counts });
+        this.#countsHeld = true;
       } else if (event.type === 'reset') {
+        this.#sendAll();
         this.#tell({ kind: 'reset' });
       } else if (event.type !== 'server.stopping') {
         events.push(body as TaskEvent);
       }
     }
-    if (events.length === 0) return;
-    for (const { port, watched } of this.#clients.values()) {
-      const wanted = events.filter((event) => isListed(event.type) || watched.has(event.task_id));
-      if (wanted.length > 0) port.postMessage({ kind: 'events', events: wanted });
+    for (const client of this.#clients.values()) {
+      const now = events.some((event) => client.watched.has(event.task_id));
+      for (const event of events)
+        if (isListed(event.type) || client.watched.has(event.task_id)) client.held.push(event);
+      // What somebody looks at does not wait, and what came before it goes before it.
+      if (now) this.#send(client);
     }
+    if (!this.#countsHeld && [...this.#clients.values()].every(({ held }) => held.length === 0)) return;
+    if (this.#gatherMs === 0) return this.#sendAll();
+    this.#gather ??= setTimeout(() => this.#sendAll(), this.#gatherMs);
+  }
+
+  #send(client: Client): void {
+    if (client.held.length === 0) return;
+    client.port.postMessage({ kind: 'events', events: client.held });
+    client.held = [];
+  }
+
+  #sendAll(): void {
+    clearTimeout(this.#gather);
+    this.#gather = undefined;
+    for (const client of this.#clients.values()) this.#send(client);
+    if (this.#countsHeld && this.#counts) this.#tell({ kind: 'counts', ...this.#counts });
+    this.#countsHeld = false;
   }
 }
 

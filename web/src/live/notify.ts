@@ -3,6 +3,7 @@
 import type { TaskBrief } from '../api/types';
 import { needsInput } from '../api/types';
 import { t } from '../i18n/i18n';
+import { forgetOldest } from '../lib/bounded';
 import { notifications, sound } from '../ui/preferences';
 import { counts, onEvents } from './live';
 
@@ -95,7 +96,7 @@ export function startNotifications(): void {
   if (channel)
     channel.onmessage = ({ data }: MessageEvent<Word>) => {
       others.set(data.about, [...(others.get(data.about) ?? []), data]);
-      if (others.size > 200) others.delete(others.keys().next().value ?? '');
+      forgetOldest(others, 200);
     };
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) unseen = 0;
@@ -115,8 +116,8 @@ export function startNotifications(): void {
       const key = `${task.status}.${task.turn}.${task.attempt}.${what ?? ''}.${task.waiting_for?.request_id ?? ''}`;
       if (told.get(task.id) === key) continue;
       told.set(task.id, key);
-      if (told.size > 1000) told.delete(told.keys().next().value ?? '');
       if (what) tellOnce(task, what, key);
     }
+    forgetOldest(told, 1000);
   });
 }
