@@ -168,6 +168,32 @@ TEST_P(StoreContract, AnswersComeInTheOrderOfTheCalls) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(order[static_cast<size_t>(i)], i);
 }
 
+// They arrive one by one while others are being written: a store may put them into one transaction as it likes.
+TEST_P(StoreContract, WhatArrivesMeanwhileIsStoredOnceAndWhatIsRefusedIsRefusedAlone) {
+  const Task known = add(new_task());
+  constexpr int groups = 300;
+  std::vector<Task> tasks;
+  std::vector<int64_t> positions;
+  int answered = 0, refused = 0;
+  for (int i = 0; i < groups; ++i) {
+    const bool wrong = i % 7 == 3;
+    const Task& task = wrong ? known : tasks.emplace_back(new_task());
+    store().commit({commit_of(task, 1)}, [&](Answers answers) {
+      ++answered;
+      if (answers.at(0))
+        positions.push_back(answers[0]->first_pos);
+      else
+        ++refused;
+    });
+  }
+  ASSERT_TRUE(executor_.run_until([&] { return answered == groups; }));
+  EXPECT_EQ(refused, groups - static_cast<int>(tasks.size()));
+  for (size_t i = 1; i < positions.size(); ++i) EXPECT_EQ(positions[i], positions[i - 1] + 1);
+  reopen();
+  for (const Task& task : tasks) EXPECT_TRUE(store().get(task.id)) << task.id.value;
+  EXPECT_EQ(store().counts().by_state[static_cast<int>(TaskState::pending)], static_cast<int64_t>(tasks.size()) + 1);
+}
+
 TEST_P(StoreContract, WrongShapesAreRefused) {
   const Task task = add(new_task(), 2);
   std::vector<Commit> wrong;
