@@ -1,11 +1,15 @@
 // Builds the real objects and connects them. With main_*.h the only file that names concrete classes.
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
+#include <functional>
+#include <malloc.h>
+#include <mutex>
+#include <thread>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -15,6 +19,7 @@
 
 #include "base/json_out.h"
 #include "base/log.h"
+#include "base/loose_pool.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
 #include "base/timers.h"
@@ -31,6 +36,7 @@
 #include "engine/engine.h"
 #include "http/client.h"
 #include "main_agents.h"
+#include "main_data_dir.h"
 #include "main_settings.h"
 #include "main_tools.h"
 #include "mcp/http.h"
@@ -54,24 +60,53 @@ namespace errand {
 namespace {
 
 constexpr int reader_threads = 2;
+constexpr Millis drain_ms = 5'000;     // For what is under way at a stop.
+constexpr Millis leave_ms = 1'000;     // What the background does when the server stops may take this long.
 constexpr int background_threads = 2;  // For copying and removing files, which nobody's request waits behind.
+constexpr int file_threads = 2;        // For what is soon done in the data folder: logs, small files.
+constexpr int folder_threads = 32;     // For folders that launches name; only those that hang make it more than a few.
 constexpr int call_threads = 2;        // For what agents' calls need: short work, which is not to wait behind a search.
 
-std::map<std::string, std::string> environment_map() {
-  std::map<std::string, std::string> out;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const size_t equals = text.find('=');
-    if (equals != std::string_view::npos) out.emplace(text.substr(0, equals), text.substr(equals + 1));
+// What the server was started with, as it was found. The rest of the process sees it too (getenv), but at another
+// place: the block that the kernel shows as /proc/PID/environ, to every process of this user and so to every command
+// that is not in a sandbox, has no values any more. The server's memory can still be read by who may trace it: only a
+// sandbox keeps a command from that. (PR_SET_DUMPABLE would too, for all but root; it also gives /proc/PID to root, by
+// whose owner a client tells its own server from another's process, and takes debuggers and profilers from their user.)
+class Environment {
+ public:
+  static const Environment& get() {
+    static const auto* const environment = new Environment;  // Never destroyed: it is the process's own.
+    return *environment;
   }
-  return out;
-}
+  const std::vector<std::string>& list() const { return list_; }
+  std::map<std::string, std::string> map() const {
+    std::map<std::string, std::string> out;
+    for (const std::string& entry : list_)
+      if (const size_t equals = entry.find('='); equals != std::string::npos)
+        out.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+    return out;
+  }
 
-std::vector<std::string> environment_list() {
-  std::vector<std::string> out;
-  for (char** entry = environ; *entry != nullptr; ++entry) out.emplace_back(*entry);
-  return out;
-}
+ private:
+  Environment() {
+    std::vector<char*> given;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      list_.emplace_back(*entry);
+      given.push_back(*entry);
+    }
+    for (std::string& entry : list_) pointers_.push_back(entry.data());
+    pointers_.push_back(nullptr);
+    environ = pointers_.data();
+    // What finds a process of a run that has lost its keeper stays (process/run.h): it is the path of a folder.
+    for (char* entry : given)
+      if (char* value = std::strchr(entry, '=');
+          value != nullptr && !std::string_view(entry).starts_with("ERRAND_RUN="))
+        explicit_bzero(value + 1, std::strlen(value + 1));
+  }
+
+  std::vector<std::string> list_;
+  std::vector<char*> pointers_;
+};
 
 struct Address {
   std::string host;
@@ -110,21 +145,6 @@ void harden_process() {
   signal(SIGHUP, SIG_IGN);
 }
 
-Status make_data_dir(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error)
-    return fail(Code::unavailable, fmt::format("The data folder {} cannot be made: {}.", path, error.message()));
-  struct stat info{};
-  if (stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
-    return fail(Code::unavailable, fmt::format("The data folder {} is not a folder.", path));
-  if (info.st_uid != geteuid())
-    return fail(Code::forbidden, fmt::format("The data folder {} belongs to another user.", path));
-  if ((info.st_mode & 077) != 0 && chmod(path.c_str(), 0700) != 0)
-    return fail(Code::forbidden, fmt::format("Others may read the data folder {}; chmod it to 700.", path));
-  return {};
-}
-
 // What server.json holds, and `serve --json` prints.
 std::string about_server(const std::string& url) {
   std::string text;
@@ -132,25 +152,150 @@ std::string about_server(const std::string& url) {
   return text + "\n";
 }
 
-// Written whole or not at all: clients read it at any time.
-Status write_server_file(const std::string& data_dir, const std::string& text) {
-  const std::string path = data_dir + "/server.json";
-  const std::string temporary = path + ".tmp";
-  std::FILE* const file = std::fopen(temporary.c_str(), "we");
-  const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = file != nullptr && std::fclose(file) == 0;
-  if (!written || !closed || std::rename(temporary.c_str(), path.c_str()) != 0)
-    return fail(Code::unavailable, fmt::format("{} cannot be written: {}.", path, std::strerror(errno)));
-  return {};
-}
+// server.json, which clients read at any time: written beside it first, so that all that can fail has been tried before
+// any work is touched, and put into its place when the server is ready.
+class ServerFile {
+ public:
+  explicit ServerFile(const std::string& data_dir) : path_(data_dir + "/server.json"), prepared_(path_ + ".tmp") {}
+
+  Status prepare(const std::string& text) {
+    struct stat there{};
+    if (lstat(path_.c_str(), &there) == 0 && S_ISDIR(there.st_mode))
+      return fail(Code::unavailable, fmt::format("{} is a folder; remove it, the server writes a file there.", path_));
+    unlink(prepared_.c_str());
+    std::FILE* const file = std::fopen(prepared_.c_str(), "wxe");
+    const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    const bool closed = file != nullptr && std::fclose(file) == 0;
+    if (!written || !closed) return not_written();
+    state_ = State::prepared;
+    return {};
+  }
+  Status publish() {
+    if (std::rename(prepared_.c_str(), path_.c_str()) != 0) return not_written();
+    state_ = State::published;
+    return {};
+  }
+  void remove() {
+    if (state_ == State::prepared) unlink(prepared_.c_str());
+    if (state_ == State::published) unlink(path_.c_str());
+    state_ = State::none;
+  }
+
+ private:
+  enum class State : uint8_t { none, prepared, published };
+  std::unexpected<Error> not_written() const {
+    return fail(Code::unavailable, fmt::format("{} cannot be written: {}.", path_, std::strerror(errno)));
+  }
+
+  const std::string path_, prepared_;
+  State state_ = State::none;
+};
+
+// SIGTERM and SIGINT. The first one is passed on; a second one, or one that had no effect in time, ends the process as
+// a kill would, but for the files that say where the server is: what is durable stays, what runs goes on, and nothing
+// waits for a disk that does not answer. For the same reason they are heard by a thread of their own: the loop may be
+// what waits.
+class StopSignals {
+ public:
+  // Before any other thread is begun: they all leave these signals to this one.
+  explicit StopSignals(std::string data_dir) : data_dir_(std::move(data_dir)) {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGTERM);
+    sigaddset(&signals_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  }
+  // Its thread lives as long as the process.
+  void pass_to(std::function<void()> stop) {
+    stop_ = std::move(stop);
+    std::thread([this] { listen(); }).detach();
+  }
+  // Who was to be told is about to go.
+  void forget() {
+    const std::lock_guard lock(mutex_);
+    stop_ = nullptr;
+  }
+
+  std::atomic<bool> owns_folder = false;  // The files in it are ours: its database is locked.
+
+ private:
+  [[noreturn]] void listen() {
+    int number = 0;
+    while (sigwait(&signals_, &number) != 0) {
+    }
+    log_info("server", "stopping; what runs goes on under the supervisor");
+    {
+      const std::lock_guard lock(mutex_);
+      if (stop_) stop_();
+    }
+    SystemClock clock;
+    const Time until = clock.steady() + drain_ms;
+    bool again = false;
+    for (Millis left = drain_ms; left > 0 && !again; left = until - clock.steady()) {
+      const timespec patience{.tv_sec = left / 1'000, .tv_nsec = left % 1'000 * 1'000'000};
+      again = sigtimedwait(&signals_, nullptr, &patience) > 0;
+    }
+    log_warning("server", fmt::format("{}: it goes now, and the next start takes up what runs",
+                                      again ? "told twice to stop" : "what was under way did not end in time"));
+    if (owns_folder)
+      for (const char* name : {"/server.json", "/server.json.tmp", "/errand.sock"}) unlink((data_dir_ + name).c_str());
+    std::_Exit(0);
+  }
+
+  const std::string data_dir_;
+  sigset_t signals_{};
+  std::mutex mutex_;
+  std::function<void()> stop_;  // Guarded by mutex_.
+};
 
 // The server, from its parts. Members are destroyed in reverse order: what refers to others comes after them.
 class Application {
  public:
   Application(std::string data_dir, cli::Settings settings, bool json)
-      : data_dir_(std::move(data_dir)), settings_(std::move(settings)), json_(json) {}
+      : data_dir_(std::move(data_dir)), settings_(std::move(settings)), json_(json), server_file_(data_dir_) {}
 
+  // All that can fail, before anything is touched that runs (R14.4): where this returns an error no run was taken up,
+  // and before the addresses are ours not even the supervisor was asked for.
   Status open() {
+    Status opened = make_parts();
+    if (!opened) tidy_up();
+    return opened;
+  }
+
+  // Until it is told to stop. Returns the exit code.
+  int run() {
+    loop_->post([this] {
+      engine_->recover([this](Result<void> recovered) {
+        Status ready = recovered;
+        if (ready) ready = say_ready();
+        if (ready) return;
+        log_error("server", ready.error().message);
+        exit_code_ = 1;
+        loop_->stop();
+      });
+    });
+    loop_->run();
+    tidy_up();
+    readers_.stop();
+    files_.stop();
+    // A thread that hangs in a mount that is gone cannot be joined, and what it uses cannot be destroyed: the process
+    // goes without it. All that was acknowledged is on disk.
+    bool left = folders_.stop(leave_ms);
+    left = background_.stop(leave_ms) && left;
+    left = calls_.stop(leave_ms) && left;
+    if (!left) {
+      std::fflush(nullptr);
+      ::_exit(exit_code_);
+    }
+    return exit_code_;
+  }
+
+  // From any thread, also before run().
+  void stop() {
+    loop_->post([this] { drain(); });
+  }
+
+ private:
+  Status make_parts() {
     Result<Address> address = parse_address(settings_.listen);
     if (!address) return std::unexpected(address.error());
     address_ = *address;
@@ -170,17 +315,18 @@ class Application {
                                                           .behind_proxy = settings_.behind_proxy,
                                                           .ended_sessions = data_dir_ + "/ended-sessions"},
                                         clock_, random_, &*tokens_);
-    std::error_code error;
-    const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
+    make_server();
+    if (Status bound = listen(); !bound) return bound;
+    // By this name also where the file was replaced or removed meanwhile: what runs now can be started again.
     auto supervisor = process::connect_supervisor(
-        {.data_dir = data_dir_, .self = self, .orphan_ms = settings_.orphan_s * 1'000}, *loop_);
+        {.data_dir = data_dir_, .self = "/proc/self/exe", .orphan_ms = settings_.orphan_s * 1'000}, *loop_);
     if (!supervisor) return std::unexpected(supervisor.error());
     supervisor_ = std::move(*supervisor);
 
     engine_settings_ = engine_settings(settings_);
     const command::CommandOptions command_options{
         .data_dir = data_dir_,
-        .environment = environment_list(),
+        .environment = Environment::get().list(),
         .env_allow = settings_.env_allow,
         .work_dirs = settings_.work_dirs,
         .umask = static_cast<int>(std::strtol(settings_.child_umask.c_str(), nullptr, 8)),
@@ -188,19 +334,30 @@ class Application {
         .output_limit = engine_settings_.output_limit,
         .artifacts = {.bytes = settings_.artifacts_max_bytes, .files = settings_.artifacts_max_files},
         .reach = [this](const Task& task) { return reach_for(task); }};
-    command_ = command::make_command_driver(command_options, {*supervisor_, timers_, background_, loop_.get()});
+    command_ = command::make_command_driver(command_options, {.supervisor = *supervisor_,
+                                                              .timers = timers_,
+                                                              .background = background_,
+                                                              .engine = loop_.get(),
+                                                              .files = &files_,
+                                                              .folders = &folders_});
     demo_ = fake::make_demo_driver(timers_);
     Result<DefaultModel> model = make_builtin(command_options);
     if (!model) return std::unexpected(model.error());
     std::map<std::string, Driver*> drivers = {
         {"command", command_.get()}, {"builtin", builtin_.get()}, {"demo", demo_.get()}};
     if (std::string program = opencode::find_opencode(command_options.environment); !program.empty()) {
-      opencode_ = opencode::make_opencode_driver(
-          {.data_dir = data_dir_,
-           .program = std::move(program),
-           .environment = command_options.environment,
-           .fork_limits = [this] { return engine_settings_.fork; }},
-          {.supervisor = *supervisor_, .http = *http_, .timers = timers_, .clock = clock_, .random = random_});
+      opencode_ = opencode::make_opencode_driver({.data_dir = data_dir_,
+                                                  .program = std::move(program),
+                                                  .environment = command_options.environment,
+                                                  .fork_limits = [this] { return engine_settings_.fork; }},
+                                                 {.supervisor = *supervisor_,
+                                                  .http = *http_,
+                                                  .timers = timers_,
+                                                  .clock = clock_,
+                                                  .random = random_,
+                                                  .files = &files_,
+                                                  .background = &calls_,
+                                                  .engine = loop_.get()});
       drivers.emplace("opencode", opencode_.get());
     }
     Result<std::vector<Agent>> agents = all_agents(drivers, settings_, *model);
@@ -219,7 +376,8 @@ class Application {
                                [this](const EngineSettings& now) {
                                  if (tools_) tools_->use_family(now.tools_family);
                                  engine_settings_.fork = now.fork;
-                               }},
+                               },
+                           .folders = &folders_},
                           engine_settings_);
     timers_.on_earlier([this](Time at) { driver_timer_->set(at, [this] { run_driver_timers(); }); });
     tools_ = std::make_unique<tools::Toolbox>(tools::ToolParts{.engine = *engine_,
@@ -239,37 +397,12 @@ class Application {
                                                                    .secret = *token});
     mcp_ = std::make_unique<mcp::HttpEndpoint>(
         mcp::HttpParts{.protocol = *protocol_, .random = random_, .heartbeats = heartbeats_});
-    make_server();
+    make_routes();
     return {};
   }
 
-  // Until it is told to stop. Returns the exit code.
-  int run() {
-    loop_->on_signal({SIGTERM, SIGINT}, [this](int) { stop(); });
-    loop_->post([this] {
-      engine_->recover([this](Result<void> recovered) {
-        Status ready = recovered;
-        if (ready) ready = listen();
-        if (ready) return;
-        log_error("server", ready.error().message);
-        exit_code_ = 1;
-        loop_->stop();
-      });
-    });
-    loop_->run();
-    if (listening_) {
-      unlink((data_dir_ + "/server.json").c_str());
-      unlink((data_dir_ + "/errand.sock").c_str());
-    }
-    readers_.stop();
-    background_.stop();
-    calls_.stop();
-    return exit_code_;
-  }
-
- private:
   Result<DefaultModel> make_builtin(const command::CommandOptions& command_options) {
-    const std::map<std::string, std::string> environment = environment_map();
+    const std::map<std::string, std::string> environment = Environment::get().map();
     Result<builtin::ModelDirectory> models = builtin::ModelDirectory::make(model_setups(settings_), environment);
     if (!models) return std::unexpected(models.error());
     http::Options http_options = http::options_from_environment(environment);
@@ -302,7 +435,7 @@ class Application {
     return model;
   }
 
-  void make_server() {
+  void make_routes() {
     routes_ = std::make_unique<net::Routes>(net::RouteParts{
         .engine = *engine_,
         .store = *store_,
@@ -320,10 +453,16 @@ class Application {
         .tokens = &*tokens_,
         .mcp = [this](net::ExchangePtr exchange) { mcp_->handle(std::move(exchange)); },
     });
+  }
+
+  void make_server() {
     server_ = net::make_server(*loop_, {}, auth_->head_check(),
                                [this](net::ExchangePtr exchange) { routes_->handle(std::move(exchange)); });
   }
 
+  // Takes the addresses. Nobody is answered before say_ready(): who connects meanwhile waits in the system's queue,
+  // since a refusal would look like a server that is not there, and there is nothing yet that an answer could be made
+  // from.
   Status listen() {
     const bool tls = !settings_.tls_cert.empty();
     const auto exposure = settings_.behind_proxy ? net::Exposure::behind_proxy : net::Exposure::loopback_only;
@@ -335,14 +474,20 @@ class Application {
       // A folder with a long path has none; everybody else can use the token.
       if (unix_socket.error().code != Code::invalid_argument) return unix_socket;
       log_warning("server", unix_socket.error().message);
+    } else {
+      has_socket_ = true;
     }
     const bool v6 = address_.host.find(':') != std::string::npos;
     url_ = fmt::format("{}://{}{}{}:{}", tls ? "https" : "http", v6 ? "[" : "", address_.host, v6 ? "]" : "", *port);
-    const std::string about = about_server(url_);
-    if (Status written = write_server_file(data_dir_, about); !written) return written;
-    listening_ = true;
+    return server_file_.prepare(about_server(url_));
+  }
+
+  Status say_ready() {
+    if (draining_) return {};  // Told to stop before it was.
+    if (Status written = server_file_.publish(); !written) return written;
+    server_->accept();
     // The one line that programs wait for.
-    fmt::print("{}", json_ ? about : fmt::format("errand {} is ready at {}\n", version, url_));
+    fmt::print("{}", json_ ? about_server(url_) : fmt::format("errand {} is ready at {}\n", version, url_));
     std::fflush(stdout);
     return {};
   }
@@ -355,14 +500,14 @@ class Application {
     return reach;
   }
 
-  // SIGTERM: takes no more work, commits, leaves children to the supervisor, and goes. A second one goes at once.
-  void stop() {
-    if (std::exchange(stopping_, true)) {
-      loop_->stop();
-      return;
-    }
-    log_info("server", "stopping; what runs goes on under the supervisor");
-    give_up_->set(clock_.steady() + 5'000, [this] { loop_->stop(); });
+  void tidy_up() {
+    server_file_.remove();
+    if (std::exchange(has_socket_, false)) unlink((data_dir_ + "/errand.sock").c_str());
+  }
+
+  // Takes no more work, commits, leaves children to the supervisor, and goes.
+  void drain() {
+    draining_ = true;
     engine_->drain([this](Result<void>) { server_->stop(net::farewell(clock_.wall()), [this] { loop_->stop(); }); });
   }
 
@@ -378,21 +523,24 @@ class Application {
   const std::string data_dir_;
   const cli::Settings settings_;
   const bool json_;
+  ServerFile server_file_;
   Address address_;
-  std::string url_;  // Empty until it listens.
+  std::string url_;  // Empty until its address is taken.
   EngineSettings engine_settings_;
   int exit_code_ = 0;
-  bool listening_ = false;
-  bool stopping_ = false;
+  bool has_socket_ = false;
+  bool draining_ = false;
 
   SystemClock clock_;
   SystemRandom random_;
   std::unique_ptr<net::Loop> loop_ = net::Loop::make();
-  std::unique_ptr<net::Timer> engine_timer_ = loop_->timer(), driver_timer_ = loop_->timer(), give_up_ = loop_->timer();
+  std::unique_ptr<net::Timer> engine_timer_ = loop_->timer(), driver_timer_ = loop_->timer();
   net::Heartbeats heartbeats_{*loop_};
   ThreadPool readers_{reader_threads};
-  ThreadPool background_{background_threads};
-  ThreadPool calls_{call_threads};
+  ThreadPool files_{file_threads};
+  LoosePool folders_{folder_threads};
+  LoosePool background_{background_threads};
+  LoosePool calls_{call_threads};
   TimerQueue timers_{clock_};
   std::unique_ptr<Store> store_;
   std::optional<net::Tokens> tokens_;
@@ -414,6 +562,10 @@ class Application {
   std::unique_ptr<net::Server> server_;
 };
 
+// A large block (a request's body, a page of a log) goes back to the system when it is freed. By itself glibc raises
+// this size with the first one that is freed, and from then on the heap keeps twice of what large bodies took.
+void bound_heap() { ::mallopt(M_MMAP_THRESHOLD, 128 << 10); }
+
 int failed(const Error& error, bool json) {
   std::string text = fmt::format("errand: {}", error.message);
   if (json) {
@@ -432,7 +584,11 @@ namespace cli {
 
 int serve(const ServeArgs& args) {
   harden_process();
-  Result<Settings> settings = read_settings(args, environment_map());
+  bound_heap();
+  const Environment& environment = Environment::get();
+  // Before anything of it is read: settings that somebody else put there are not ours.
+  if (Status made = make_data_dir(args.data_dir); !made) return failed(made.error(), args.json);
+  Result<Settings> settings = read_settings(args, environment.map());
   if (!settings) return failed(settings.error(), args.json);
   if (settings->log_level == "debug") set_log_level(LogLevel::debug);
   if (settings->log_level == "warning") set_log_level(LogLevel::warning);
@@ -440,10 +596,18 @@ int serve(const ServeArgs& args) {
   if (!tools::is_family(settings->tools_family))
     return failed({Code::invalid_argument, "tools.family must be background, superagents, asyncagents or bgagent.", {}},
                   args.json);
-  if (Status made = make_data_dir(args.data_dir); !made) return failed(made.error(), args.json);
+  auto* const signals = new StopSignals(args.data_dir);  // Never destroyed: its thread outlives what is built here.
   Application application(args.data_dir, std::move(*settings), args.json);
-  if (Status opened = application.open(); !opened) return failed(opened.error(), args.json);
-  return application.run();
+  signals->pass_to([&application] { application.stop(); });
+  int code = 0;
+  if (Status opened = application.open(); !opened) {
+    code = failed(opened.error(), args.json);
+  } else {
+    signals->owns_folder = true;
+    code = application.run();
+  }
+  signals->forget();
+  return code;
 }
 
 std::string tools_json(std::string_view family) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 
 #include "base/text.h"
 #include "task/json_in.h"
@@ -82,13 +83,20 @@ void read_work(Fields& fields, Launch& launch) {
 
 }  // namespace
 
-void read_paths(Fields& fields, Launch& launch) {
+void read_paths(Fields& fields, Launch& launch, const std::string& here) {
+  const auto resolve = [&](std::string& path) {
+    if (here.empty() || path.empty() || path.starts_with('/')) return;
+    path = (std::filesystem::path(here) / path).lexically_normal().string();
+    if (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  };
   fields.text("work_dir", launch.work_dir, path_rule);
+  resolve(launch.work_dir);
   if (!launch.work_dir.empty() && !is_absolute_path(launch.work_dir)) {
     fields.refuse("work_dir", "must be an absolute path");
   }
   fields.texts("add_dirs", launch.add_dirs, 100, path_rule);
-  for (const std::string& dir : launch.add_dirs) {
+  for (std::string& dir : launch.add_dirs) {
+    resolve(dir);
     if (!is_absolute_path(dir)) fields.refuse("add_dirs", "must have absolute paths only");
   }
   fields.texts("artifacts", launch.artifacts, 100, path_rule);

@@ -15,6 +15,7 @@ class LogSource final : public files::Source {
     Chunk chunk{.bytes = {}, .offset = read->pieces.empty() ? read->next : read->pieces.front().offset};
     chunk.next = std::max(read->next, offset);
     chunk.cut = read->cut;
+    chunk.damaged = read->damaged;
     for (const LogPiece& piece : read->pieces) chunk.bytes += piece.bytes;
     return chunk;
   }

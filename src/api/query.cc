@@ -324,6 +324,13 @@ Result<StreamQuery> parse_shared_stream(const Query& query, std::string_view las
   return params.done(std::move(stream));
 }
 
+Result<std::string> parse_quota_account(const Query& query) {
+  Params params(query);
+  std::string account;
+  params.text("account", account);
+  return params.done(std::move(account));
+}
+
 Status parse_no_query(const Query& query) {
   if (const Result<int> nothing = Params(query).done(0); !nothing) return std::unexpected(nothing.error());
   return {};

@@ -104,6 +104,9 @@ inline constexpr size_t stream_tasks_max = 100;
 Result<StreamQuery> parse_stream(const Query& query, std::string_view last_event_id);
 Result<StreamQuery> parse_shared_stream(const Query& query, std::string_view last_event_id);
 
+// DELETE /api/quotas: the account; empty: each of them.
+Result<std::string> parse_quota_account(const Query& query);
+
 // A route that takes no parameters.
 Status parse_no_query(const Query& query);
 

@@ -113,6 +113,26 @@ std::string cleared_reply(const Cleared& cleared) {
   return object([&](JsonOut& out) { out.field("removed", cleared.removed).field("left", cleared.left); });
 }
 
+std::string quotas_reply(const std::vector<Quota>& quotas) {
+  return object([&](JsonOut& out) {
+    out.key("quotas").array();
+    for (const Quota& quota : quotas) {
+      out.object().field("account", quota.account).field("driver", quota.driver);
+      out.text_or_null("model", quota.model);
+      out.text_or_null("base_url", quota.base_url);
+      out.field("text", quota.text).field("since", quota.since).field("until", quota.until);
+      out.key("task_ids").array();
+      for (const TaskId& id : quota.tasks) out.value(id.value);
+      out.end().field("waiting", quota.waiting).field("queued", quota.queued).end();
+    }
+    out.end();
+  });
+}
+
+std::string quotas_cleared_reply(int64_t cleared) {
+  return object([&](JsonOut& out) { out.field("cleared", cleared); });
+}
+
 int64_t running_count(const StateCounts& counts) {
   return counts.by_state[std::to_underlying(TaskState::running)] +
          counts.by_state[std::to_underlying(TaskState::resumed)];

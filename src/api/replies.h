@@ -33,6 +33,8 @@ std::string result_reply(const ResultView& result);
 
 // {"removed","left"}
 std::string cleared_reply(const Cleared& cleared);
+std::string quotas_reply(const std::vector<Quota>& quotas);
+std::string quotas_cleared_reply(int64_t cleared);
 
 // {"count"}: of the running and the resumed.
 std::string running_reply(const StateCounts& counts);

@@ -61,13 +61,15 @@ void EscapeFilter::ground(char32_t c, std::string& out) {
   } else if (introduces_string(c)) {
     state_ = State::string;
   } else if (c == '\r') {
-    out += '\n';
+    put('\n', out);
     state_ = State::after_cr;
-  } else if (c == '\n' || c == '\t') {
-    out += static_cast<char>(c);
-  } else if (c >= 0x20 && !(c >= 0x7F && c < 0xA0)) {
-    append_character(out, c);
+  } else if (c == '\n' || c == '\t' || (c >= 0x20 && !(c >= 0x7F && c < 0xA0))) {
+    put(c, out);
   }
+}
+
+void EscapeFilter::put(char32_t c, std::string& out) {
+  hidden_ == Hidden::show ? revealer_.put(c, out) : append_character(out, c);
 }
 
 void EscapeFilter::take(char32_t c, std::string& out) {
@@ -113,6 +115,7 @@ void EscapeFilter::take(char32_t c, std::string& out) {
       if (c >= 0x40 && c <= 0x7E) {
         state_ = State::ground;
         if (c != 'm' || !may_be_colour_ || colours_ == Colours::drop) return;
+        revealer_.flush(out);
         out.append("\x1b[").append(parameters_).append("m");
         coloured_ = !is_reset(parameters_);
       } else if ((c >= '0' && c <= '9') || c == ';' || c == ':') {
@@ -149,33 +152,48 @@ std::string EscapeFilter::finish() {
   std::string held = std::move(partial_);
   partial_.clear();
   for (std::string_view rest = held; !rest.empty();) take(take_character(rest), out);
+  revealer_.flush(out);
   if (coloured_) out += "\x1b[0m";
   coloured_ = false;
   state_ = State::ground;
   return out;
 }
 
-std::string without_escapes(std::string_view text, EscapeFilter::Colours colours) {
-  EscapeFilter filter(colours);
+std::string without_escapes(std::string_view text, EscapeFilter::Colours colours, EscapeFilter::Hidden hidden) {
+  EscapeFilter filter(colours, hidden);
   std::string out = filter.feed(text);
   return out += filter.finish();
 }
 
-std::string one_line(std::string_view text) {
-  std::string plain = without_escapes(text, EscapeFilter::Colours::drop);
+namespace {
+
+// Runs of white space become one space; `kept` says of any other character whether it stays.
+template <typename Kept>
+std::string joined(std::string_view plain, Kept kept) {
   std::string out;
   bool space = false;
-  for (std::string_view rest = plain; !rest.empty();) {
-    char32_t c = take_character(rest);
+  while (!plain.empty()) {
+    const char32_t c = take_character(plain);
     if (c == ' ' || c == '\t' || c == '\n' || c == 0x2028 || c == 0x2029) {
       space = !out.empty();
-    } else if (!is_direction(c)) {
+    } else if (kept(c)) {
       if (space) out += ' ';
       space = false;
       append_character(out, c);
     }
   }
   return out;
+}
+
+}  // namespace
+
+std::string one_line(std::string_view text) {
+  return joined(without_escapes(text, EscapeFilter::Colours::drop), [](char32_t c) { return !is_direction(c); });
+}
+
+std::string shown_line(std::string_view text) {
+  return joined(without_escapes(text, EscapeFilter::Colours::drop, EscapeFilter::Hidden::show),
+                [](char32_t) { return true; });
 }
 
 }  // namespace errand

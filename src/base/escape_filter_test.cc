@@ -112,5 +112,32 @@ TEST(OneLine, HasNoControlsNoOverridesAndSingleBlanks) {
   EXPECT_EQ(one_line("abc\u202Egnp.exe"), "abcgnp.exe");
 }
 
+TEST(ShownLine, ShowsWhatIsHidden) {
+  EXPECT_EQ(shown_line("  abc\u202Egnp.exe \n"), "abc\\u202egnp.exe");
+  EXPECT_EQ(shown_line("a\u2028b\ufeff"), "a\\u2028b\\ufeff");
+  EXPECT_EQ(shown_line("\x1b[31mred\x1b[0m\u200b"), "red\\u200b");
+}
+
+TEST(EscapeFilter, HiddenCharactersAreShownWhereThatIsAskedFor) {
+  const std::string text = "a\u202Eb\u200Bc\U000E0041d\x1b[31me\u2066\x1b[0m";
+  EXPECT_EQ(without_escapes(text, Colours::keep, EscapeFilter::Hidden::show),
+            "a\\u202eb\\u200bc\\U000e0041d\x1b[31me\\u2066\x1b[0m");
+  EXPECT_EQ(dropped(text), "a\u202Eb\u200Bc\U000E0041de\u2066") << "programs are given them as they are";
+}
+
+TEST(EscapeFilter, PiecesMakeNoDifferenceToWhatIsShown) {
+  const std::string text =
+      "👩\u200D💻 می\u200Cخواهم \u202Eevil\u200D\x1b[1mx\u200D\x1b[0m❤\uFE0F\u200D🔥\uFE0F\uFE0F end\u200D";
+  const std::string whole = without_escapes(text, Colours::keep, EscapeFilter::Hidden::show);
+  EXPECT_EQ(whole,
+            "👩\u200D💻 می\u200Cخواهم \\u202eevil\\u200d\x1b[1mx\\u200d\x1b[0m❤\uFE0F\u200D🔥\uFE0F\\ufe0f end\\u200d");
+  for (size_t cut = 0; cut <= text.size(); ++cut) {
+    EscapeFilter filter(Colours::keep, EscapeFilter::Hidden::show);
+    std::string out = filter.feed(std::string_view(text).substr(0, cut));
+    out += filter.feed(std::string_view(text).substr(cut));
+    EXPECT_EQ(out + filter.finish(), whole) << "cut at " << cut;
+  }
+}
+
 }  // namespace
 }  // namespace errand

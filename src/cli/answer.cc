@@ -118,7 +118,7 @@ int answer(Context& context, const AnswerArgs& args) {
     screen.out_line(*reply);
   } else {
     screen.say(fmt::format("told {}: {}.", short_id(*id),
-                           words->decision.empty() ? one_line(words->answer) : words->decision));
+                           words->decision.empty() ? shown_line(words->answer) : words->decision));
   }
   return code(Exit::ok);
 }

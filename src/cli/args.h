@@ -207,6 +207,11 @@ struct TokenArgs {
   std::optional<Millis> expires;
 };
 
+struct QuotaArgs {
+  bool clear = false;
+  std::string account;  // To clear; empty: all.
+};
+
 struct OpenArgs {
   std::string id;  // Of a task to open; empty: the list.
   bool print = false;
@@ -224,6 +229,6 @@ struct VersionArgs {};
 using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs,
                               ArtifactsArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs,
                               WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs,
-                              OpenArgs, OpencodeArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
+                              QuotaArgs, OpenArgs, OpencodeArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

@@ -56,7 +56,7 @@ class Saved {
   }
   Status write(std::string_view bytes) {
     if (!file_) {
-      screen_.out(bytes);
+      screen_.out_bytes(bytes);
       return {};
     }
     while (!bytes.empty()) {

@@ -184,8 +184,8 @@ class Attached {
     } else if (word == "/help") {
       screen_.say(help_text);
     } else {
-      screen_.say(fmt::format("{} is no command here; /help lists them, /send {} says it to the task.", one_line(word),
-                              one_line(word)));
+      screen_.say(fmt::format("{} is no command here; /help lists them, /send {} says it to the task.",
+                              shown_line(word), shown_line(word)));
     }
     return false;
   }

@@ -150,6 +150,20 @@ Check check_bwrap() {
           "For errand run --sandbox workspace or strict: apt install bubblewrap."};
 }
 
+// Which accounts are used up, and how long that is believed.
+void check_quotas(Context& context, Checks& checks) {
+  const Result<std::string> body = context.client.get("/api/quotas");
+  if (!body) return;  // An older server has none of this.
+  const auto quotas = parse_quotas(*body).value_or(std::vector<QuotaInfo>());
+  if (quotas.empty()) checks.push_back({"usage limits", State::ok, "none holds anything back", ""});
+  for (const QuotaInfo& quota : quotas)
+    checks.push_back(
+        {"usage limit", State::warning,
+         fmt::format("{} since {}, until {} at the latest: {} waiting, {} in line ({})", quota.account,
+                     format_time(quota.since), format_time(quota.until), quota.waiting, quota.queued, quota.text),
+         "errand quota shows who waits; errand quota clear lets them ask again now."});
+}
+
 // The server, whether it takes our token, and the agents that it found. True where it can be talked to.
 bool check_server(Context& context, Checks& checks) {
   context.client.set_start(Start::never);
@@ -175,6 +189,9 @@ bool check_server(Context& context, Checks& checks) {
   checks.push_back(
       {"server", other ? State::warning : State::ok, text,
        other ? fmt::format("This errand is version {}; restart the server to use it.", errand::version) : ""});
+  if (const std::string problem = member(*health, "problem"); !problem.empty())
+    checks.push_back({"stored data", State::wrong, fmt::format("{}: {}", member(*health, "status"), problem),
+                      "docs/operating.md says how to come back from it; what runs goes on meanwhile."});
   Result<std::string> body = context.client.get("/api/agents");
   if (!body) {
     checks.push_back({"token", State::wrong, body.error().message,
@@ -190,6 +207,7 @@ bool check_server(Context& context, Checks& checks) {
   }
   if (!others.empty()) names += fmt::format("; not usable here: {} (errand agents says why)", others);
   checks.push_back({"agents", State::ok, names, ""});
+  check_quotas(context, checks);
   return true;
 }
 
@@ -250,7 +268,7 @@ void print_text(const Screen& screen, const Checks& checks) {
     std::string_view glyph = check.state == State::ok ? "✓" : check.state == State::warning ? "!" : "✗";
     std::string_view style = check.state == State::ok ? "32" : check.state == State::warning ? "33" : "31";
     screen.out_line(
-        fmt::format("{} {:<16} {}", styled(glyph, style, screen.colours()), check.name, one_line(check.text)));
+        fmt::format("{} {:<16} {}", styled(glyph, style, screen.colours()), check.name, shown_line(check.text)));
     if (!check.fix.empty()) screen.out_line(fmt::format("  {:<16} → {}", "", check.fix));
   }
 }

@@ -2,6 +2,8 @@
 // the server's /mcp as it is, and what comes back are lines. Nothing is done before the first message; the server is
 // found or started then. When the server is restarted, what was under way goes on: it is asked again, and what starts
 // something has a key by which the server knows it.
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <iostream>
 #include <mutex>
@@ -13,6 +15,7 @@
 #include "base/encode.h"
 #include "base/id.h"
 #include "base/json_out.h"
+#include "cli/files.h"
 #include "cli/mcp_post.h"
 #include "cli/verbs.h"
 #include "cli/wire.h"
@@ -24,6 +27,8 @@ namespace {
 constexpr int calls_max = 64;  // Under way at once; further ones wait their turn.
 constexpr Millis patience_ms = 60'000;
 constexpr size_t session_id_max = 200;
+constexpr std::string_view roots_request = "errand-roots";  // The id of our question for the client's roots.
+constexpr auto roots_patience = std::chrono::seconds(2);    // A client that does not answer it is where we are.
 
 using Again = McpMessage::Again;
 using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -56,16 +61,26 @@ Headers modern_headers(const McpMessage& message) {
 
 class Bridge {
  public:
-  Bridge(const Globals& globals, std::string session) : globals_(globals), caller_(std::move(session)) {}
+  Bridge(const Globals& globals, std::string session)
+      : globals_(globals), caller_(std::move(session)), here_(absolute(".")) {}
 
   int run() {
     for (std::string line; std::getline(std::cin, line);) {
       if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+      if (std::optional<std::string> root = first_root(line, roots_request)) {
+        roots_told(std::move(*root));
+        continue;
+      }
       McpMessage message = parse_mcp_message(line);
       // In order: what opens the session, and what is not answered.
       if (message.id.empty() || message.method == "initialize" || message.method.empty()) {
+        if (message.method == "initialize") offers_roots_ = offers_roots(line);
         handle(line, message);
-        if (message.method == "notifications/initialized" && message.version.empty()) listen();
+        if (message.method == "notifications/initialized" && message.version.empty()) {
+          ask_roots();
+          listen();
+        }
+        if (message.method == "notifications/roots/list_changed") ask_roots();
         continue;
       }
       wait_for_room();
@@ -104,6 +119,30 @@ class Bridge {
     write(text);
   }
 
+  // A client with roots works in the first of them; any other where it started us (R14.1).
+  void ask_roots() {
+    if (!offers_roots_) return;
+    {
+      const std::scoped_lock lock(mutex_);
+      roots_asked_ = true;
+    }
+    write(fmt::format(R"({{"jsonrpc":"2.0","id":"{}","method":"roots/list"}})", roots_request));
+  }
+  void roots_told(std::string root) {
+    {
+      const std::scoped_lock lock(mutex_);
+      root_ = std::move(root);
+      roots_asked_ = false;
+    }
+    roots_known_.notify_all();
+  }
+  std::string folder() {
+    std::unique_lock lock(mutex_);
+    roots_known_.wait_for(lock, roots_patience, [this] { return !roots_asked_; });
+    roots_asked_ = false;  // It was waited for once.
+    return root_.empty() ? here_ : root_;
+  }
+
   std::string session() {
     const std::scoped_lock lock(mutex_);
     return session_;
@@ -132,8 +171,9 @@ class Bridge {
     const std::scoped_lock opening(opening_);
     if (session() != lost) return true;
     if (initialize_.empty()) return false;
-    const Result<Reply> reply = post_mcp(where_of(globals_), Start::if_none,
-                                         {.body = initialize_, .headers = headers_for({}, {}), .message = {}});
+    const Result<Reply> reply =
+        post_mcp(where_of(globals_), Start::if_none,
+                 {.body = initialize_, .headers = headers_for({}, {}), .work_dir = {}, .message = {}});
     if (!reply || reply->status != 200) return false;
     const std::scoped_lock lock(mutex_);
     session_ = reply->header("mcp-session-id");
@@ -147,6 +187,7 @@ class Bridge {
       SystemRandom random;
       key = random_secret(random, 18);
     }
+    const std::string work_dir = message.method == "tools/call" ? folder() : std::string();
     bool opened_again = false, acknowledged = false;
     for (Millis waited = 0, pause = 50;;) {
       const std::string own = !legacy || message.method == "initialize" ? "" : session();
@@ -160,7 +201,8 @@ class Bridge {
         pause = 50;
       };
       Result<Reply> reply =
-          post_mcp(where_of(globals_), Start::if_none, {.body = line, .headers = std::move(headers), .message = told});
+          post_mcp(where_of(globals_), Start::if_none,
+                   {.body = line, .headers = std::move(headers), .work_dir = work_dir, .message = told});
       if (reply && reply->status == 404 && !own.empty() && !std::exchange(opened_again, true) && open_again(own))
         continue;
       // It is about to stop, and has done nothing.
@@ -218,7 +260,12 @@ class Bridge {
 
   const Globals& globals_;
   const std::string caller_;
+  const std::string here_;     // The folder that the client started us in.
+  bool offers_roots_ = false;  // Of the reading thread.
   std::mutex mutex_, opening_;
+  std::condition_variable roots_known_;
+  bool roots_asked_ = false;
+  std::string root_;
   std::string session_, initialize_, connection_;
   std::string last_event_;  // Of the listening thread.
   bool listening_ = false;

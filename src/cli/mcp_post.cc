@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/encode.h"
 #include "base/sse.h"
 #include "cli/connection.h"
 #include "cli/http_reader.h"
@@ -27,6 +28,7 @@ std::string request_of(const Target& target, const McpPost& post) {
       "Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n",
       target.authority, post.body.size());
   if (!target.token.empty()) text += fmt::format("Authorization: Bearer {}\r\n", target.token);
+  if (target.local && !post.work_dir.empty()) text += fmt::format("Errand-Work-Dir: {}\r\n", to_base64(post.work_dir));
   for (const auto& [name, value] : post.headers) text += fmt::format("{}: {}\r\n", name, value);
   return text.append("\r\n").append(post.body);
 }

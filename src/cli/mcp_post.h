@@ -16,6 +16,8 @@ namespace errand::cli {
 struct McpPost {
   std::string_view body;
   std::vector<std::pair<std::string, std::string>> headers;
+  std::string
+      work_dir;  // Where the client is; said to a server of this machine alone: elsewhere there are other folders.
   // Each message of a stream, as one line.
   std::function<void(std::string)> message;
 };

@@ -50,7 +50,7 @@ int output(Context& context, const OutputArgs& args) {
     return code(exit);
   }
   std::string result = member(*body, "result");
-  args.raw ? screen.out(result) : screen.out_task_text(result);
+  args.raw ? screen.out_bytes(result) : screen.out_task_text(result);
   if (!result.empty() && !result.ends_with('\n') && !args.raw) screen.out("\n");
   explain_end(context, *task);
   return code(exit);

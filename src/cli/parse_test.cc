@@ -174,6 +174,15 @@ TEST(Parse, ForkAndAttach) {
   EXPECT_EQ(args_of<AttachArgs>({"attach", "01jc", "--tail", "5"}).tail, 5);
 }
 
+TEST(Parse, Quota) {
+  EXPECT_FALSE(args_of<QuotaArgs>({"quota"}).clear);
+  EXPECT_FALSE(args_of<QuotaArgs>({"quota", "list"}).clear);
+  EXPECT_TRUE(args_of<QuotaArgs>({"quota", "clear"}).clear);
+  EXPECT_EQ(args_of<QuotaArgs>({"quota", "clear", "builtin/m"}).account, "builtin/m");
+  EXPECT_FALSE(parse({"quota", "builtin/m"}));
+  EXPECT_FALSE(parse({"quota", "list", "builtin/m"}));
+}
+
 TEST(Parse, VersionByFlag) { args_of<VersionArgs>({"--version"}); }
 
 TEST(Parse, TheDataFolderComesFromTheEnvironment) {

@@ -8,8 +8,9 @@ Printer::Printer(const Screen& screen, PrintOptions options, ProgressLine* progr
     : screen_(screen),
       options_(std::move(options)),
       progress_(progress),
-      out_filter_(screen.filter_colours()),
-      err_filter_(screen.err_colours() ? EscapeFilter::Colours::keep : EscapeFilter::Colours::drop) {}
+      out_filter_(screen.filter_colours(), EscapeFilter::Hidden::show),
+      err_filter_(screen.err_colours() ? EscapeFilter::Colours::keep : EscapeFilter::Colours::drop,
+                  EscapeFilter::Hidden::show) {}
 
 std::string_view Printer::style_of(Span::What what) const {
   switch (what) {
@@ -63,7 +64,7 @@ void Printer::write(Span::What what, std::string_view text) {
     if (newline) shown += '\n';
   }
   if (progress_ && terminal) progress_->hold(!shown.ends_with('\n'));
-  to_err ? screen_.err(shown) : screen_.out(shown);
+  to_err ? screen_.err_bytes(shown) : screen_.out_bytes(shown);
 }
 
 void Printer::caught_up() {
@@ -87,8 +88,8 @@ void Printer::finish() {
   unfinished_.clear();
   caught_up();
   if (options_.raw) return;
-  if (screen_.out_is_terminal()) screen_.out(out_filter_.finish());
-  if (options_.split && screen_.err_is_terminal()) screen_.err(err_filter_.finish());
+  if (screen_.out_is_terminal()) screen_.out_bytes(out_filter_.finish());
+  if (options_.split && screen_.err_is_terminal()) screen_.err_bytes(err_filter_.finish());
 }
 
 }  // namespace errand::cli

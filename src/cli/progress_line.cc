@@ -25,7 +25,7 @@ void ProgressLine::tick() {
   last_drawn_ = now;
   drawn_ = true;
   std::string line =
-      fmt::format("{} {}  {}", frames[frame_++ % std::size(frames)], clock_duration(now - started_), one_line(text_));
+      fmt::format("{} {}  {}", frames[frame_++ % std::size(frames)], clock_duration(now - started_), shown_line(text_));
   // One column less than there are, since some terminals wrap at the last one.
   screen_.err("\r\x1b[K" + styled(fit(line, screen_.width() - 1), "2", screen_.err_colours()));
 }
@@ -36,7 +36,7 @@ void ProgressLine::erase() {
 }
 
 std::string tool_text(const ToolInfo& tool) {
-  std::string summary = one_line(tool.summary), name = one_line(tool.name);
+  std::string summary = shown_line(tool.summary), name = shown_line(tool.name);
   return summary.empty() ? name : summary == name || summary.starts_with(name + " ") ? summary : name + " " + summary;
 }
 
@@ -44,8 +44,8 @@ std::string activity(const TaskInfo& task) {
   if (task.stopping) return "stopping its processes";
   if (task.waiting_for) {
     const WaitingInfo& waiting = *task.waiting_for;
-    if (waiting.kind == "permission") return "asks for permission: " + one_line(waiting.text);
-    if (waiting.kind == "answer") return "asks: " + one_line(waiting.text);
+    if (waiting.kind == "permission") return "asks for permission: " + shown_line(waiting.text);
+    if (waiting.kind == "answer") return "asks: " + shown_line(waiting.text);
     if (waiting.kind == "quota")
       return waiting.until ? "waits for its quota until " + format_time(waiting.until) : "waits for its quota";
     if (waiting.kind == "children") return "waits for the tasks it launched";
@@ -54,13 +54,13 @@ std::string activity(const TaskInfo& task) {
   if (task.status == "pending" || (task.status == "resumed" && task.queue_position))
     return task.queue_position ? fmt::format("waits for a slot (place {})", *task.queue_position) : "waits for a slot";
   if (!task.at_work()) {
-    if (!task.error_message.empty()) return one_line(task.error_message);
+    if (!task.error_message.empty()) return shown_line(task.error_message);
     if (task.exit_code && *task.exit_code != 0) return fmt::format("exit code {}", *task.exit_code);
     // What a command said last, what an agent said first.
     std::string result = task.result.value_or("");
     std::string_view text = trim(result);
     std::string_view line = task.kind == "command" ? text.substr(text.rfind('\n') + 1) : first_line(text);
-    return fit(one_line(line), result_columns);
+    return fit(shown_line(line), result_columns);
   }
   if (!task.progress.recent_tools.empty()) return tool_text(task.progress.recent_tools.back());
   if (task.progress.output_lines > 0) return fmt::format("{} lines of output", task.progress.output_lines);

@@ -55,7 +55,7 @@ Result<ReplyWords> reply_words(const WaitingInfo& waiting, std::string_view type
     if (!option)
       return fail(Code::invalid_argument,
                   fmt::format("It has no option {}; answer with one of: {}{}.", word,
-                              one_line(fmt::format("{}", fmt::join(numbered_options(waiting), ", "))),
+                              shown_line(fmt::format("{}", fmt::join(numbered_options(waiting), ", "))),
                               permission ? "" : "; or with --literal, which sends a number as it is"),
                   "usage");
     meant = *option;
@@ -67,7 +67,7 @@ Result<ReplyWords> reply_words(const WaitingInfo& waiting, std::string_view type
         Code::invalid_argument,
         fmt::format("It asks for permission: answer allow, always or deny (or 1, 2, 3), with --message for a word to "
                     "it. It asks: {}",
-                    one_line(waiting.text)),
+                    shown_line(waiting.text)),
         "usage");
   return ReplyWords{.decision = std::move(decision), .answer = {}};
 }

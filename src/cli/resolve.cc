@@ -39,16 +39,16 @@ Status walk(Context& context, const Query& query, const std::function<bool(const
 Result<std::string> choose(const std::string& text, const char* what, const Candidates& found) {
   if (found.size() == 1) return found.begin()->first;
   if (found.empty())
-    return fail(Code::not_found, fmt::format("No {} begins with \"{}\"; errand list shows them.", what, one_line(text)),
-                "not_found");
-  std::string message = fmt::format("\"{}\" is the beginning of several; write more of it:", one_line(text));
+    return fail(Code::not_found,
+                fmt::format("No {} begins with \"{}\"; errand list shows them.", what, shown_line(text)), "not_found");
+  std::string message = fmt::format("\"{}\" is the beginning of several; write more of it:", shown_line(text));
   size_t shown = 0;
   for (const auto& [id, title] : found) {
     if (shown++ == candidates_max) {
       message += "\n  …";
       break;
     }
-    message += fmt::format("\n  {}  {}", id, one_line(title));
+    message += fmt::format("\n  {}  {}", id, shown_line(title));
   }
   return fail(Code::invalid_argument, message, "ambiguous");
 }

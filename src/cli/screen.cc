@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 
+#include "base/hidden.h"
 #include "base/json_out.h"
 
 namespace errand::cli {
@@ -70,14 +71,23 @@ Screen::Screen(const ScreenOptions& options)
 int Screen::width() const { return terminal_size(&winsize::ws_col, "COLUMNS", 80); }
 int Screen::height() const { return terminal_size(&winsize::ws_row, "LINES", 24); }
 
-void Screen::out(std::string_view text) const { write_all(STDOUT_FILENO, text); }
-void Screen::err(std::string_view text) const { write_all(STDERR_FILENO, text); }
+void Screen::out_bytes(std::string_view bytes) const { write_all(STDOUT_FILENO, bytes); }
+void Screen::err_bytes(std::string_view bytes) const { write_all(STDERR_FILENO, bytes); }
+
+void Screen::out(std::string_view text) const {
+  if (!out_terminal_) return out_bytes(text);
+  out_bytes(json_ ? revealed_json(text) : revealed(text));
+}
+void Screen::err(std::string_view text) const {
+  if (!err_terminal_) return err_bytes(text);
+  err_bytes(json_ ? revealed_json(text) : revealed(text));
+}
 
 void Screen::out_line(std::string_view text) const { out(std::string(text) + "\n"); }
 
 void Screen::out_task_text(std::string_view text) const {
-  if (!out_terminal_) return out(text);
-  out(without_escapes(text, filter_colours()));
+  if (!out_terminal_) return out_bytes(text);
+  out_bytes(without_escapes(text, filter_colours(), EscapeFilter::Hidden::show));
 }
 
 void Screen::say(std::string_view sentence) const {

@@ -33,9 +33,13 @@ class Screen {
   int width() const;   // Of the terminal; 80 where there is none.
   int height() const;  // 24 where there is none.
 
-  // As it is. A reader that has gone (`| head`) ends the process quietly, as SIGPIPE would.
+  // What a person reads: on a terminal, hidden characters are shown as escapes, whoever wrote them (in JSON as JSON's
+  // own). A reader that has gone (`| head`) ends the process quietly, as SIGPIPE would.
   void out(std::string_view text) const;
   void err(std::string_view text) const;
+  // As it is: bytes that were asked for as they are, and what an EscapeFilter gave.
+  void out_bytes(std::string_view bytes) const;
+  void err_bytes(std::string_view bytes) const;
   void out_line(std::string_view text) const;
   // What a task produced: filtered where it goes to a terminal, as it is in a pipe. Whole texts; see EscapeFilter for
   // pieces.

@@ -19,6 +19,7 @@ TEST(ShortIds, OfOneMillisecondAreUnique) {
   SeededRandom random(7);
   IdSource source(clock, random);
   std::vector<std::string> ids;
+  ids.reserve(40);
   for (int i = 0; i < 40; ++i) ids.push_back(source.task().value);
   std::vector<std::string> shortened = short_ids(ids);
   for (size_t i = 0; i < ids.size(); ++i) {

@@ -25,7 +25,7 @@ class Sheet {
 
   void row(std::string_view name, std::string_view text, std::string_view style = {}) {
     if (!text.empty())
-      out_ += styled(fmt::format("{:<12}", name), "2", colours_) + styled(one_line(text), style, colours_) + "\n";
+      out_ += styled(fmt::format("{:<12}", name), "2", colours_) + styled(shown_line(text), style, colours_) + "\n";
   }
   void when(std::string_view name, Time time, Time now) {
     if (time) row(name, fmt::format("{} ({} ago)", format_time(time), short_duration(now - time)));
@@ -39,7 +39,7 @@ class Sheet {
         out_ += fmt::format("  … {}\n", more);
         break;
       }
-      out_ += "  " + without_escapes(line, EscapeFilter::Colours::drop) + "\n";
+      out_ += "  " + without_escapes(line, EscapeFilter::Colours::drop, EscapeFilter::Hidden::show) + "\n";
     }
   }
   const std::string& text() const { return out_; }
@@ -74,7 +74,7 @@ std::string artifact_lines(Context& context, const std::string& id) {
   const Result<std::string> body = context.client.get(task_path(id, "/artifacts"));
   for (const ArtifactInfo& file : parse_artifacts(body.value_or("")))
     if (file.source != "log")
-      lines += fmt::format("{}  {}  {}\n", one_line(file.name), size_text(file.size), one_line(file.media_type));
+      lines += fmt::format("{}  {}  {}\n", shown_line(file.name), size_text(file.size), shown_line(file.media_type));
   return lines;
 }
 

@@ -133,7 +133,7 @@ std::string log_since(const std::string& log, off_t from) {
   std::vector<std::string_view> lines = split(trim(text), '\n');
   std::string out;
   for (size_t i = lines.size() > 5 ? lines.size() - 5 : 0; i < lines.size(); ++i)
-    out.append("\n  ").append(one_line(lines[i]));
+    out.append("\n  ").append(shown_line(lines[i]));
   return out;
 }
 

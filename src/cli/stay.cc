@@ -24,7 +24,7 @@ class Asker {
     progress_.erase();
     bool permission = task.waiting_for->kind == "permission";
     context_.screen.say(fmt::format("it asks: {}\nerrand: answer with: errand answer {} {}",
-                                    one_line(task.waiting_for->text), short_id(task.id),
+                                    shown_line(task.waiting_for->text), short_id(task.id),
                                     permission ? "allow|deny" : "\"...\""));
   }
 
@@ -91,7 +91,7 @@ void explain_end(Context& context, const TaskInfo& task) {
     context.screen.say(fmt::format("the task was cancelled; errand logs {} shows what it did.", short_id(task.id)));
   } else if (task.status == "failed" &&
              task.reason != "exit") {  // A command's exit code is ours, too, and tells enough.
-    context.screen.say(fmt::format("the task failed ({}): {}", task.error_code, one_line(task.error_message)));
+    context.screen.say(fmt::format("the task failed ({}): {}", task.error_code, shown_line(task.error_message)));
   }
 }
 

@@ -57,7 +57,7 @@ std::string render_table(const std::vector<Column>& columns, const std::vector<s
   std::vector<int> widths;
   std::vector<std::vector<std::string>> texts(rows.size());
   for (size_t r = 0; r < rows.size(); ++r)
-    for (const Cell& cell : rows[r]) texts[r].push_back(one_line(cell.text));
+    for (const Cell& cell : rows[r]) texts[r].push_back(shown_line(cell.text));
   for (size_t i = 0; i < columns.size(); ++i) {
     int width = look.header ? width_of(columns[i].header) : 0;
     for (const auto& row : texts) width = std::max(width, width_of(row[i]));
@@ -83,7 +83,7 @@ std::string render_table(const std::vector<Column>& columns, const std::vector<s
 std::string render_tabs(const std::vector<std::vector<Cell>>& rows) {
   std::string out;
   for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) out.append(i ? "\t" : "").append(one_line(row[i].text));
+    for (size_t i = 0; i < row.size(); ++i) out.append(i ? "\t" : "").append(shown_line(row[i].text));
     out += '\n';
   }
   return out;

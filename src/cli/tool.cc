@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/json_out.h"
+#include "cli/files.h"
 #include "cli/launch.h"
 #include "cli/verbs.h"
 #include "cli/wire.h"
@@ -22,6 +23,10 @@ int tool(Context& context, const ToolArgs& args) {
   out.object().key("arguments").raw(*arguments);
   if (!args.session.empty()) out.field("session_id", args.session);
   if (!args.message.empty()) out.field("message_id", args.message);
+  // A server elsewhere has other folders.
+  Result<Target> target = context.client.target();
+  if (!target) return screen.fail(target.error());
+  if (const std::string here = absolute("."); target->local && here.starts_with('/')) out.field("work_dir", here);
   out.end();
   context.client.set_patience(longest_wait_ms);  // A tool may wait for an hour.
   Result<std::string> reply = context.client.post("/api/tools/" + url_encode(args.name), body);

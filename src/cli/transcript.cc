@@ -15,7 +15,7 @@ constexpr int summary_columns = 100;
 bool is_output(Span::What what) { return what == Span::What::output || what == Span::What::error_output; }
 
 std::string head_of(std::string_view text) {
-  std::string head = fit(one_line(first_line(trim(text))), summary_columns);
+  std::string head = fit(shown_line(first_line(trim(text))), summary_columns);
   size_t lines = split(trim(text), '\n').size();
   if (lines > 1) head += fmt::format(" (+{} lines)", lines - 1);
   return head;
@@ -26,8 +26,8 @@ std::string head_of(std::string_view text) {
 std::string input_summary(std::string_view input) {
   for (const char* name :
        {"command", "cmd", "file_path", "path", "pattern", "query", "url", "description", "prompt", "text"})
-    if (std::string value = member(input, name); !value.empty()) return fit(one_line(value), summary_columns);
-  return input == "{}" ? std::string() : fit(one_line(input), summary_columns);
+    if (std::string value = member(input, name); !value.empty()) return fit(shown_line(value), summary_columns);
+  return input == "{}" ? std::string() : fit(shown_line(input), summary_columns);
 }
 
 // What somebody else says begins on a line of its own. A command's bytes are left as they are: its streams are cut

@@ -390,6 +390,21 @@ Made token_setup(CLI::App& app, Globals&) {
   return [args] { return *args; };
 }
 
+Made quota_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<QuotaArgs>();
+  app.add_option_function<std::string>(
+         "action", [args](const std::string& word) { args->clear = word == "clear"; },
+         "list (the default), or clear: whoever waits asks again now")
+      ->check(CLI::IsMember({"list", "clear"}))
+      ->type_name("");
+  app.add_option("account", args->account, "Only this account's limit, as the list names it (default: all)");
+  app.callback([args] {
+    if (!args->clear && !args->account.empty())
+      throw CLI::ValidationError("account", "goes with clear: errand quota clear " + args->account);
+  });
+  return [args] { return *args; };
+}
+
 Made open_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<OpenArgs>();
   app.add_option("id", args->id, "A task to open");
@@ -473,6 +488,7 @@ constexpr Verb all[] = {
     {"wait", control, "Wait until tasks are at rest", "errand wait --batch 01jcq5x7k2 --any --timeout 10m", wait_setup},
     {"clear", control, "Remove tasks that have ended", "errand clear --all", clear_setup},
     {"batch", control, "Show a batch, or act on all of it", "errand batch 01jcq5x7k2 results", batch_setup},
+    {"quota", control, "List the usage limits that tasks wait for, or end one", "errand quota clear", quota_setup},
     {"agents", around, "List the agents that can be asked; add, edit or remove one",
      "errand agents add '{\"name\":\"reviewer\",\"driver\":\"builtin\",\"prompt\":\"You review.\"}'", agents_setup},
     {"settings", around, "Show the server's settings, or change some", "errand settings max_concurrent=5 wake=true",

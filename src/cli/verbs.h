@@ -29,6 +29,7 @@ int tool(Context& context, const ToolArgs& args);
 int tools(Context& context, const ToolsArgs& args);
 int mcp(Context& context, const McpArgs& args);
 int token(Context& context, const TokenArgs& args);
+int quota(Context& context, const QuotaArgs& args);
 int open(Context& context, const OpenArgs& args);
 int opencode(Context& context, const OpencodeArgs& args);
 int doctor(Context& context, const DoctorArgs& args);

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "base/encode.h"
 #include "base/text.h"
 
 namespace errand::cli {
@@ -317,6 +318,22 @@ Result<std::vector<AgentInfo>> parse_agents(std::string_view in) {
   });
 }
 
+Result<std::vector<QuotaInfo>> parse_quotas(std::string_view in) {
+  return read<std::vector<QuotaInfo>>(in, [](const json::value& value) {
+    std::vector<QuotaInfo> quotas;
+    each(value, "quotas", [&](const json::value& quota) {
+      quotas.push_back({.account = text(quota, "account"),
+                        .text = text(quota, "text"),
+                        .since = when(quota, "since"),
+                        .until = when(quota, "until"),
+                        .tasks = texts(quota, "task_ids"),
+                        .waiting = integer(quota, "waiting"),
+                        .queued = integer(quota, "queued")});
+    });
+    return quotas;
+  });
+}
+
 Result<AgentInfo> parse_agent(std::string_view in) { return read<AgentInfo>(in, agent_of); }
 
 Result<std::vector<std::pair<std::string, std::string>>> parse_fields(std::string_view in) {
@@ -379,6 +396,48 @@ McpMessage parse_mcp_message(std::string_view line) {
     message.version = text(*meta, "io.modelcontextprotocol/protocolVersion");
   message.again = again_of(message.method, text(*params, "name"), params);
   return message;
+}
+
+namespace {
+
+// The path of a file address; a broken escape stays as it is.
+std::string unescaped(std::string_view path) {
+  std::string out;
+  for (size_t i = 0; i < path.size(); ++i) {
+    const std::optional<std::string> byte = path[i] == '%' ? from_hex(path.substr(i + 1, 2)) : std::nullopt;
+    if (byte && byte->size() == 1) i += 2;
+    out += byte && byte->size() == 1 ? (*byte)[0] : path[i];
+  }
+  return out;
+}
+
+}  // namespace
+
+bool offers_roots(std::string_view initialize) {
+  json::error_code error;
+  const json::value value = json::parse(initialize, error);
+  if (error) return false;
+  const json::value* const roots = value.find_pointer("/params/capabilities/roots", error);
+  return roots && roots->is_object();
+}
+
+std::optional<std::string> first_root(std::string_view line, std::string_view id) {
+  // Cheap, for every line that a client sends: only an answer to us has our id.
+  if (line.find(id) == std::string_view::npos) return std::nullopt;
+  json::error_code error;
+  const json::value value = json::parse(line, error);
+  if (error || !value.is_object() || !text(value, "method").empty() || text(value, "id") != id) return std::nullopt;
+  const json::value* const roots = value.find_pointer("/result/roots", error);
+  if (!roots || !roots->is_array()) return "";
+  for (const json::value& root : roots->as_array()) {
+    constexpr std::string_view scheme = "file://";
+    const std::string uri = text(root, "uri");
+    if (!uri.starts_with(scheme)) continue;
+    std::string path = unescaped(std::string_view(uri).substr(scheme.size()));
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    if (path.starts_with('/') && path.find('\0') == std::string::npos) return path;
+  }
+  return "";
 }
 
 Status check_json(std::string_view text) {

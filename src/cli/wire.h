@@ -113,6 +113,15 @@ struct AgentInfo {
   std::string unavailable;  // Why it cannot be used; empty: it can.
 };
 
+// A usage limit that holds tasks back.
+struct QuotaInfo {
+  std::string account, text;
+  Time since, until;
+  std::vector<std::string> tasks;  // The first that wait,
+  int64_t waiting = 0;             // of so many.
+  int64_t queued = 0;
+};
+
 struct ToolEntry {
   std::string name, title;
   std::string example;  // JSON.
@@ -142,6 +151,7 @@ LogLine parse_log_line(std::string_view json);  // Empty where it is none.
 Result<EventInfo> parse_event(std::string_view json);
 Result<std::vector<EventInfo>> parse_events(std::string_view json);
 Result<std::vector<AgentInfo>> parse_agents(std::string_view json);
+Result<std::vector<QuotaInfo>> parse_quotas(std::string_view json);
 Result<AgentInfo> parse_agent(std::string_view json);
 // The fields of an object, texts as they are and the rest as JSON.
 Result<std::vector<std::pair<std::string, std::string>>> parse_fields(std::string_view json);
@@ -160,6 +170,11 @@ struct McpMessage {
   } again = Again::safe;
 };
 McpMessage parse_mcp_message(std::string_view line);
+// Does this `initialize` say that its client has roots?
+bool offers_roots(std::string_view initialize);
+// The answer to `roots/list` under this id: the first root that is a folder of this machine, empty where there is none.
+// Nothing where the line is no such answer.
+std::optional<std::string> first_root(std::string_view line, std::string_view id);
 // Is this text JSON at all?
 Status check_json(std::string_view text);
 Result<BatchInfo> parse_batch(std::string_view json);

@@ -35,10 +35,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       static_cast<void>(parse_tasks(rest));
       static_cast<void>(parse_events(rest));
       static_cast<void>(parse_agents(rest));
+      static_cast<void>(parse_quotas(rest));
       static_cast<void>(parse_tools(rest));
       static_cast<void>(parse_tool_reply(rest));
       static_cast<void>(check_json(rest));
       static_cast<void>(parse_mcp_message(rest));
+      static_cast<void>(offers_roots(rest));
+      static_cast<void>(first_root(rest, "a"));
       static_cast<void>(parse_batch(rest));
       static_cast<void>(parse_server(rest));
       static_cast<void>(parse_problem(404, rest));

@@ -90,6 +90,8 @@ struct Used {  // Added to what was used before.
 struct Resources {  // Totals of the run so far.
   double cpu_s = 0;
   int64_t memory_bytes = 0;
+  // False: it says nothing of when that was used, and is no sign of life.
+  bool just_now = true;
 };
 struct Warning {
   std::string code;
@@ -153,13 +155,22 @@ struct Outcome {
 
 // Where a turn's reports go. Reports of one call are stored in one commit, together with the checkpoint, before any of
 // them is shown to anybody.
+//
+// A report is always taken. But a disk can be slower than a source: a driver that can leave its source unread (a
+// journal, a connection) asks has_room() before it reads on, and where there is none goes on when when_room() calls it.
+// So the source waits, and not the server's memory.
 class Sink {
  public:
   virtual ~Sink() = default;
   virtual void report(std::vector<Report> reports, std::string checkpoint) = 0;
   // Calls `then` when all that was reported before is durable: later, never inside this call, on the engine's thread.
-  // Not at all once the turn is over, detached or destroyed.
+  // Not at all once the turn is over or destroyed.
   virtual void when_stored(Work then) = 0;
+  // Little enough of what was reported waits to be stored.
+  virtual bool has_room() const { return true; }
+  // Calls `then` when has_room() holds (again): later, never inside this call, on the engine's thread. Only the last
+  // one asked for is called; not at all once the turn is over, detached or destroyed.
+  virtual void when_room(Work then) { when_stored(std::move(then)); }
   // The work of this turn has ended and nothing of it is left (no process, no request). Exactly once, last.
   virtual void ended(Outcome outcome) = 0;
 };
@@ -178,17 +189,25 @@ struct TurnRequest {
 // A turn at work.
 class Turn {
  public:
-  // Leaves nothing behind: what still runs is ended (without waiting for it), unless detach() was called.
+  // Nothing is ended by it: the server leaves, however it does, and what runs outside of it goes on, to be taken up by
+  // reattach. No report follows. Work is ended by an order alone: stop(), or drop().
   virtual ~Turn() = default;
   // A further message during the turn; `Taken` follows when the agent has it. Repeats of an id are dropped.
   virtual Status send(const Message& message) = 0;
   virtual void answer(const std::string& request_id, const std::string& decision, const std::string& message) = 0;
   // Ends the work, with its whole process tree; `ended` follows. May be repeated.
   virtual void stop() = 0;
+  // The same without waiting and without a report, for a stop that was not answered: what still runs is ended, and the
+  // turn is destroyed next.
+  virtual void drop() = 0;
   // Is it alive, though silent? Leads to Resources or Alive where it is, to Still or nothing where it is not.
   virtual void probe() {}
-  // The server leaves, the work stays: to be taken up by reattach. No report follows.
-  virtual void detach() {}
+  // Whoever could answer the last probe has not (a supervisor that is stopped, or is being replaced). Nobody can say
+  // then whether it works, so this time does not count for its idle limit.
+  virtual bool unseen() const { return false; }
+  // Somebody says that the usage limit which it waits for (Waits) is over. True: it asks again now, and reports GoesOn.
+  // False: its program waits by itself and cannot be told.
+  virtual bool lift_quota() { return false; }
 };
 
 // A run's log, read for people and streams. Offsets count the child's bytes, both streams together.
@@ -200,17 +219,28 @@ struct LogPiece {
 };
 struct LogRead {
   std::vector<LogPiece> pieces;
-  int64_t next = 0;  // Where to go on.
-  int64_t cut = 0;   // Bytes before the first piece that were left out, because the log was over its limit.
-  int64_t size = 0;  // All that was printed so far, cut or not.
+  int64_t next = 0;      // Where to go on.
+  int64_t cut = 0;       // Bytes before the first piece that were left out, because the log was over its limit;
+  bool damaged = false;  // or because they are no longer what was printed (and then there is no piece).
+  int64_t size = 0;      // All that was printed so far, cut or not.
 };
+
+// How a text says it.
+inline std::string damage_text(int64_t bytes) {
+  return "\n[... " + std::to_string(bytes) + " bytes are damaged on the disk and were left out ...]\n";
+}
 
 class Driver {
  public:
   virtual ~Driver() = default;
   virtual Capabilities capabilities() const = 0;
-  // Can this launch be run at all? Asked before anything is stored.
+  // Can this launch be run at all? Asked before anything is stored. Looks at no file: the engine waits for it.
   virtual Status check(const Launch& launch) const = 0;
+  // The rest of the check: what the launch names on a disk. Run before anything is stored, on a thread where it may
+  // hang for as long as a network mount does. So it owns all that it uses, and may outlive the driver. Absent: the
+  // launch names nothing.
+  using Look = std::function<Status()>;
+  virtual Look look(const Launch& /*launch*/) const { return {}; }
   // Begins (or takes up again) the turn. `sink` outlives the Turn.
   virtual Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) = 0;
   // After a restart: the runs that it still knows, so that those whose task is gone can be ended (R2.3).
@@ -222,6 +252,9 @@ class Driver {
   virtual void known_runs(std::move_only_function<void(std::vector<KnownRun>)> done) { done({}); }
   // Ends a run that no task owns any more.
   virtual void end_run(const TaskId& /*task*/, int /*run*/) {}
+  // The server leaves in good order, its turns are destroyed. `at_work`: some task of this driver is at work, and all
+  // that it needs goes on. Otherwise what serves no task (a helper process that waits for the next one) is ended.
+  virtual void server_leaves(bool /*at_work*/) {}
   // What the runs of this task left, their folders and logs, goes (live ones are ended). The task is removed.
   virtual void forget(const TaskId& /*task*/) {}
   // The path of a run's log, for notices; empty where there is none.

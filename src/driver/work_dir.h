@@ -10,7 +10,7 @@
 namespace errand {
 
 // Is `path` a folder that is there? Absolute; an empty one is nobody's wish and passes. `field` is what the launch
-// calls it. invalid_argument, reason `bad_work_dir`.
+// calls it. invalid_argument, reason `bad_work_dir`. Blocking: for Driver::look.
 Status check_folder(std::string_view field, const std::string& path);
 
 }  // namespace errand

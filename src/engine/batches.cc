@@ -100,24 +100,18 @@ void EngineImpl::wait_batch(BatchId id, Until until, Millis block_ms, Reply<Batc
     if (draining_) return answer_later(std::move(reply), busy_error());
     Batch& batch = batches_[id];
     if (batch.stored.total() == 0) {
-      if (batch.counts.total() == 0 && batch.waiters.empty()) batches_.erase(id);
+      if (batch.counts.total() == 0 && batch.wait_all.empty() && batch.wait_first.empty()) batches_.erase(id);
       return answer_later(std::move(reply), no_batch(id));
     }
-    batch.waiters.push_back({until, std::move(reply), 0});
-    // The timer finds its waiter by the key that it has itself.
-    const auto key = std::make_shared<Timers::Key>(0);
-    *key = timers_.add(block_ms, [this, id, key] {
+    const uint64_t key = ++last_waiter_;
+    BatchWaiter& waiter = (until == Until::first ? batch.wait_first : batch.wait_all)[key];
+    waiter.reply = std::move(reply);
+    waiter.timer = timers_.add(block_ms, [this, id, key] {
       const auto known = batches_.find(id);
       if (known == batches_.end()) return;
-      std::vector<BatchWaiter>& waiters = known->second.waiters;
-      for (auto it = waiters.begin(); it != waiters.end(); ++it)
-        if (it->timer == *key) {
-          Reply<BatchCounts> waiting = std::move(it->reply);
-          waiters.erase(it);
-          return this->batch(id, std::move(waiting));
-        }
+      for (auto* waiters : {&known->second.wait_all, &known->second.wait_first})
+        if (auto due = waiters->extract(key); !due.empty()) return this->batch(id, std::move(due.mapped().reply));
     });
-    batch.waiters.back().timer = *key;
     schedule();
     // Its tasks may be at rest already.
     parts_.loop.post([this, alive = std::weak_ptr(alive_), id] {
@@ -132,31 +126,47 @@ void EngineImpl::check_batch_waiters(const BatchId& id) {
   Batch& batch = known->second;
   const int64_t working = batch.stored.working();
   std::vector<Reply<BatchCounts>> ready;
-  std::erase_if(batch.waiters, [&](BatchWaiter& waiter) {
-    // Of a batch whose tasks were all removed, nothing is left to wait for.
-    const bool due = working == 0 || (waiter.until == Until::first && working < batch.stored.total());
-    if (!due) return false;
-    timers_.cancel(waiter.timer);
-    ready.push_back(std::move(waiter.reply));
-    return true;
-  });
+  const auto due = [&](std::unordered_map<uint64_t, BatchWaiter>& waiters) {
+    for (auto& [key, waiter] : std::exchange(waiters, {})) {
+      timers_.cancel(waiter.timer);
+      ready.push_back(std::move(waiter.reply));
+    }
+  };
+  // Of a batch whose tasks were all removed, nothing is left to wait for.
+  if (working == 0) due(batch.wait_all);
+  if (working == 0 || working < batch.stored.total()) due(batch.wait_first);
   const BatchCounts counts = batch.stored;
   // Forgetting is only to bound the memory: an entry that stays cannot be counted wrong.
-  const bool moves = batch.begins > 0 || batch.comes_to_rest > 0 || !batch.held.empty();
-  if (batches_.size() > batches_kept && working == 0 && batch.waiters.empty() && !moves) batches_.erase(known);
+  const bool moves = batch.stopping > 0 || batch.begins > 0 || batch.comes_to_rest > 0 || !batch.held.empty();
+  if (batches_.size() > batches_kept && working == 0 && batch.wait_all.empty() && !moves) batches_.erase(known);
   for (Reply<BatchCounts>& reply : ready) reply(counts);
 }
 
-// Acts on every task that the filter finds, a page at a time; answers on how many it could.
-void EngineImpl::for_each_of(TaskFilter filter, std::function<void(const TaskId&, EachDone)> act,
-                             Reply<int64_t> reply) {
+void EngineImpl::act_on_each(std::vector<TaskId> ids, EachAct act, std::move_only_function<void(int64_t)> done) {
+  if (ids.empty()) return done(0);
+  const auto each = std::make_shared<Each>(std::move(ids), std::move(act), std::move(done));
+  for (int i = 0; i < batch_page; ++i) act_on_next(each);
+}
+
+void EngineImpl::act_on_next(const std::shared_ptr<Each>& each) {
+  if (each->next == each->ids.size()) return;
+  const TaskId& id = each->ids[each->next++];
+  each->act(id, [this, each](bool ok) {
+    if (ok) ++each->acted;
+    if (++each->ended == each->ids.size()) return each->done(each->acted);
+    // Not inside: where each is answered at once, that would go as deep as the list is long.
+    parts_.loop.post([this, alive = std::weak_ptr(alive_), each] {
+      if (!alive.expired()) act_on_next(each);
+    });
+  });
+}
+
+// Acts on every task that the filter finds; answers on how many it could.
+void EngineImpl::for_each_of(TaskFilter filter, EachAct act, Reply<int64_t> reply) {
   struct State {
     TaskFilter filter;
-    std::function<void(const TaskId&, EachDone)> act;
+    EachAct act;
     Reply<int64_t> reply;
-    std::vector<TaskId> ids;
-    size_t left = 0;
-    int64_t acted = 0;
   };
   auto state = std::make_shared<State>(std::move(filter), std::move(act), std::move(reply));
   read(
@@ -179,13 +189,7 @@ void EngineImpl::for_each_of(TaskFilter filter, std::function<void(const TaskId&
             if (!known) return state->reply(std::unexpected(known.error()));
             state->reply(0);
           });
-        if (ids->empty()) return state->reply(0);
-        state->left = ids->size();
-        for (const TaskId& id : *ids)
-          state->act(id, [state](bool ok) {
-            if (ok) ++state->acted;
-            if (--state->left == 0) state->reply(state->acted);
-          });
+        act_on_each(std::move(*ids), state->act, [state](int64_t acted) { state->reply(acted); });
       });
 }
 

@@ -50,6 +50,34 @@ TEST(Batches, TheNoticeOfAWholeBatchListsItsFailures) {
   EXPECT_TRUE(notice.data.ends_with("}]}")) << notice.data;
 }
 
+// What is being stopped has yet to tell of its own end.
+TEST(Batches, TheNoticeOfAWholeBatchComesBehindThoseOfAllItsTasks) {
+  for (const bool crash : {false, true}) {
+    World world;
+    world.stop_ms = 2'000;
+    world.crash();
+    world.scripts["long"] = fake::Script().say("so far").hang();
+    InBatch batch{world};
+    const Task last = batch.launch("long 1");
+    const Task slow = world.launch("long", [&](Launch& launch) {
+      launch.agent_id = "in_server";
+      launch.batch_id = batch.batch;
+      launch.parent_session_id = SessionId("ses_parent");
+    });
+    world.advance(200);
+    ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->cancel(slow.id, "user", std::move(reply)); }));
+    ASSERT_TRUE(world.get(slow.id).stopping);
+    if (crash) world.crash();
+    ASSERT_TRUE(world.run_until([&] { return batch.notices().size() == 1; }));
+    world.advance(10'000);
+    const std::vector<Notice> all = *world.store->notices(SessionId("ses_parent"), 0, 100);
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[2].kind, NoticeKind::batch_ended);
+    EXPECT_EQ(world.get(last.id).state, TaskState::completed);
+    EXPECT_FALSE(world.get(slow.id).stopping);
+  }
+}
+
 TEST(Batches, R3_4_ClearingOneThatIsNotThereSaysSo) {
   World world;
   InBatch batch{world};
@@ -183,7 +211,7 @@ TEST(Batches, TheEndOfTheLastIsToldThoughALaunchIntoTheBatchWasUnderWayAndIsRefu
   Launch late = last.launch;
   std::optional<Result<TaskView>> launched;
   world.refuse_next = true;
-  world.engine->launch(late, {}, {}, [&](Result<TaskView> view) { launched = std::move(view); });
+  world.engine->launch(late, {}, {}, [&](Result<TaskView> view) { launched.emplace(std::move(view)); });
   world.hand_over();
   world.cancel(last.id);
   world.engine->tick();

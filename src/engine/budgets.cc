@@ -19,16 +19,6 @@ Purse::Spent spent_by(const Task& task) {
           .tool_calls = task.progress.tool_calls};
 }
 
-// True where it is more than was known.
-bool raise(Purse::Spent& known, const Purse::Spent& now) {
-  const Purse::Spent before = known;
-  known.tokens = std::max(known.tokens, now.tokens);
-  known.cost_usd = std::max(known.cost_usd, now.cost_usd);
-  known.turns = std::max(known.turns, now.turns);
-  known.tool_calls = std::max(known.tool_calls, now.tool_calls);
-  return known != before;
-}
-
 std::vector<TaskId> payers_of(const Task& task) {
   std::vector<TaskId> payers = task.launch.payers;
   if (task.launch.budget != Budget{}) payers.insert(payers.begin(), task.id);
@@ -45,7 +35,7 @@ TaskError exceeded(const Purse& purse, std::string_view what, const std::string&
 
 // All that was used under one payer: its own and its descendants'.
 Status add_members(Store& store, const Task& task, Purse& purse, size_t depth) {
-  raise(purse.members[task.id], spent_by(task));
+  purse.raise(task.id, spent_by(task));
   if (depth == 0) return {};
   Result<std::vector<TaskId>> children = store.tasks_of_parent(task.session_id);
   if (!children) return std::unexpected(children.error());
@@ -60,14 +50,24 @@ Status add_members(Store& store, const Task& task, Purse& purse, size_t depth) {
 
 }  // namespace
 
+bool Purse::raise(const TaskId& member, const Spent& now) {
+  bool more = false;
+  const auto raise_one = [&](auto& known, auto& total, auto to) {
+    if (to <= known) return;
+    total += to - known;
+    known = to;
+    more = true;
+  };
+  Spent& known = members[member];
+  raise_one(known.tokens, all.tokens, now.tokens);
+  raise_one(known.cost_usd, all.cost_usd, now.cost_usd);
+  raise_one(known.turns, all.turns, now.turns);
+  raise_one(known.tool_calls, all.tool_calls, now.tool_calls);
+  return more;
+}
+
 std::optional<TaskError> over_budget(const Purse& purse) {
-  Purse::Spent all;
-  for (const auto& [id, spent] : purse.members) {
-    all.tokens += spent.tokens;
-    all.cost_usd += spent.cost_usd;
-    all.turns += spent.turns;
-    all.tool_calls += spent.tool_calls;
-  }
+  const Purse::Spent& all = purse.all;
   const Budget& limit = purse.limit;
   const auto count = [&](std::string_view what, int64_t used, int64_t most) -> std::optional<TaskError> {
     if (most <= 0 || used <= most) return std::nullopt;
@@ -81,9 +81,9 @@ std::optional<TaskError> over_budget(const Purse& purse) {
   return std::nullopt;
 }
 
-Result<std::vector<Purse>> read_purses(Store& store, const Task& task) {
+Result<std::vector<Purse>> read_purses(Store& store, const std::vector<TaskId>& payers) {
   std::vector<Purse> purses;
-  for (const TaskId& id : payers_of(task)) {
+  for (const TaskId& id : payers) {
     const Result<Task> payer = store.get(id);
     if (!payer && payer.error().code == Code::not_found) continue;  // It was removed; what it paid for is being, too.
     if (!payer) return std::unexpected(payer.error());
@@ -95,12 +95,27 @@ Result<std::vector<Purse>> read_purses(Store& store, const Task& task) {
   return purses;
 }
 
+// Whose purse is to be read before a turn of this task begins. One that is known is followed for as long as somebody of
+// it is at work, and has all its members: reading them for each of ten thousand siblings would be a hundred million
+// reads.
+std::vector<TaskId> EngineImpl::unread_payers(const LivePtr& live) {
+  std::vector<TaskId> unread;
+  for (TaskId& payer : payers_of(*live->task)) {
+    const auto known = purses_.find(payer);
+    if (known == purses_.end())
+      unread.push_back(std::move(payer));
+    else
+      known->second.at_work.insert(live->id);
+  }
+  return unread;
+}
+
 void EngineImpl::open_purses(const LivePtr& live, std::vector<Purse> read) {
   for (Purse& purse : read) {
     Purse& known = purses_.try_emplace(purse.payer, Purse{.payer = purse.payer}).first->second;
     known.limit = purse.limit;
     if (!known.began) known.began = purse.began ? purse.began : wall();
-    for (const auto& [id, spent] : purse.members) raise(known.members[id], spent);
+    for (const auto& [id, spent] : purse.members) known.raise(id, spent);
     known.at_work.insert(live->id);
   }
 }
@@ -113,7 +128,7 @@ void EngineImpl::spend(const LivePtr& live, bool begins) {
     const auto found = purses_.find(payer);
     if (found == purses_.end()) continue;  // Nobody of it has begun a turn under this server: its first one reads it.
     Purse& purse = found->second;
-    const bool more = raise(purse.members[task.id], spent_by(task));
+    const bool more = purse.raise(task.id, spent_by(task));
     if (at_work(task.state)) {
       purse.at_work.insert(task.id);
       if ((more || begins) && task.phase == TurnPhase::working && !task.stopping && live->overrun != task.run)

@@ -6,21 +6,29 @@
 namespace errand {
 
 void EngineImpl::get(TaskId id, Reply<TaskView> reply) {
-  read([id = std::move(id)](Store& store) { return store.get(id); }, as_view(std::move(reply)));
+  read(
+      [id = std::move(id)](Store& store) -> Result<TaskPtr> {
+        Result<Task> task = store.get(id);
+        if (!task) return std::unexpected(task.error());
+        return std::make_shared<const Task>(std::move(*task));
+      },
+      as_view(std::move(reply)));
 }
 
 void EngineImpl::cancel(TaskId id, std::string by, Reply<TaskView> reply) {
   if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
-  submit(id, {.input = input::Cancel{std::move(by)}, .reply = as_view(std::move(reply))});
+  submit(id, {.input = input::Cancel{std::move(by)}, .reply = as_view(charged(std::move(reply), by.size()))});
 }
 
 void EngineImpl::answer(TaskId id, input::Answered answer, Reply<TaskView> reply) {
   if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
+  reply = charged(std::move(reply), answer.message.size());
   submit(id, {.input = std::move(answer), .reply = as_view(std::move(reply))});
 }
 
 void EngineImpl::retry(TaskId id, std::optional<NewMessage> message, Reply<TaskView> reply) {
   if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
+  reply = charged(std::move(reply), message ? message->text.size() + message->content.size() : 0);
   get(id, [this, id, message = std::move(message), reply = std::move(reply)](Result<TaskView> found) mutable {
     if (!found) return reply(std::unexpected(found.error()));
     const Task& task = found->task;
@@ -39,6 +47,11 @@ void EngineImpl::retry(TaskId id, std::optional<NewMessage> message, Reply<TaskV
 
 void EngineImpl::message(TaskId id, NewMessage message, Reply<MessageTaken> reply) {
   if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
+  // Who sends without end is refused before anything is read for it.
+  if (const LivePtr live = find_live(id); live && live->task && at_work(live->task->state))
+    if (Status room = room_for_message(*live->task); !room)
+      return answer_later(std::move(reply), std::unexpected(room.error()));
+  reply = charged(std::move(reply), message.text.size() + message.content.size());
   get(id, [this, id, message = std::move(message), reply = std::move(reply)](Result<TaskView> found) mutable {
     if (!found) return reply(std::unexpected(found.error()));
     const Task& task = found->task;
@@ -54,10 +67,10 @@ void EngineImpl::message(TaskId id, NewMessage message, Reply<MessageTaken> repl
     Action action{.input = input::Prompt{body.id, when}};
     const MessageId message_id = body.id;
     action.messages.push_back(std::move(body));
-    action.reply = [this, message_id, reply = std::move(reply)](Result<Task> after) mutable {
+    action.reply = [this, message_id, reply = std::move(reply)](Result<TaskPtr> after) mutable {
       if (!after) return reply(std::unexpected(after.error()));
-      const int turn = after->turn;
-      reply(MessageTaken{view(*after), turn, message_id});
+      const int turn = (*after)->turn;
+      reply(MessageTaken{view(std::move(*after)), turn, message_id});
     };
     submit(id, std::move(action));
   });
@@ -85,11 +98,11 @@ void EngineImpl::result(TaskId id, Millis block_ms, Reply<ResultView> reply) {
       if (found->task.retrieved_at) return reply(ResultView{std::move(*found), false});
       // The first reading is marked, and the mark is stored before the answer.
       Action action{.input = input::Retrieved{}};
-      action.reply = [this, id, reply = std::move(reply)](Result<Task> after) mutable {
+      action.reply = [this, id, reply = std::move(reply)](Result<TaskPtr> after) mutable {
         if (!after) return reply(std::unexpected(after.error()));
         // It was resumed and came to rest again meanwhile: this result is another one, and not marked yet.
-        if (!at_work(after->state) && !after->retrieved_at) return result(id, 0, std::move(reply));
-        reply(ResultView{view(*after), false});
+        if (!at_work((*after)->state) && !(*after)->retrieved_at) return result(id, 0, std::move(reply));
+        reply(ResultView{view(std::move(*after)), false});
       };
       return submit(id, std::move(action));
     }
@@ -102,7 +115,7 @@ void EngineImpl::result(TaskId id, Millis block_ms, Reply<ResultView> reply) {
     ResultWaiter waiter{.task = id, .reply = std::move(reply)};
     waiter.timer = timers_.add(block_ms, [this, id, key] { wait_over(id, key); });
     result_waiters_.emplace(key, std::move(waiter));
-    waiting_for_task_.emplace(id, key);
+    waiting_for_task_[id].insert(key);
     schedule();
     // Not in memory: in line, or at rest since it was read. Now that the waiter is there, a second look tells.
     if (!live)
@@ -116,12 +129,7 @@ void EngineImpl::wait_over(const TaskId& id, uint64_t key) {
   auto node = result_waiters_.extract(key);
   if (node.empty()) return;
   timers_.cancel(node.mapped().timer);
-  const auto range = waiting_for_task_.equal_range(id);
-  for (auto it = range.first; it != range.second; ++it)
-    if (it->second == key) {
-      waiting_for_task_.erase(it);
-      break;
-    }
+  no_longer_waits(key, id);
   result(id, 0, [reply = std::move(node.mapped().reply)](Result<ResultView> now) mutable {
     if (now) now->timed_out = at_work(now->view.task.state);
     reply(std::move(now));

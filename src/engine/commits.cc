@@ -54,6 +54,7 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
   live->retry_at = Time{};
   if (prepared.commit.remove) {
     live->removed = true;
+    mark_made();
     quota_waits_.erase(live->id);
     slots_.remove(live->id);
     publish(prepared, committed);
@@ -75,9 +76,12 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
   const bool waited = live->task && live->task->wait && live->task->wait->kind == WaitKind::children;
   live->task = prepared.after;
   live->recorder = std::move(prepared.recorder);
-  std::erase_if(live->messages, [&](const auto& body) {
-    return std::ranges::find(live->task->waiting, body.first, &WaitingMessage::id) == live->task->waiting.end();
-  });
+  // More bodies than messages: some were let go.
+  if (live->messages.size() > live->task->waiting.size()) {
+    std::unordered_set<MessageId> waiting;
+    for (const WaitingMessage& message : live->task->waiting) waiting.insert(message.id);
+    std::erase_if(live->messages, [&](const auto& body) { return !waiting.contains(body.first); });
+  }
   // What was just stored of a message is what a later `taken` starts from.
   for (const Message& message : prepared.commit.messages)
     if (const auto body = live->messages.find(message.id); body != live->messages.end()) body->second = message;
@@ -121,17 +125,23 @@ void EngineImpl::failed(Prepared& prepared, const Error& error) {
     return;
   }
   log_warning("engine", "commit of " + live->id.value + " refused: " + error.message);
+  // Somebody else has stored this task: all that waits is decided on what is there now, also what callers asked for.
+  const bool stale = error.reason == "version";
   std::vector<Action> again;
   for (Action& action : prepared.actions) {
-    if (action.reply)
+    if (action.reply && !stale)
       action.reply(std::unexpected(error));
     else if (!std::holds_alternative<input::Start>(action.input))  // It goes back in line.
       again.push_back(std::move(action));
   }
   std::ranges::move(live->inbox, std::back_inserter(again));
   live->inbox = std::move(again);
-  live->retry_at = steady() + store_retry_ms;
   settle_slot(*live);
+  if (stale) {
+    live->stale = true;
+    return load(live);
+  }
+  live->retry_at = steady() + store_retry_ms;
   if (!live->inbox.empty()) to_pump_.push_back(live);
   evict(live);
 }
@@ -143,7 +153,7 @@ void EngineImpl::answer_actions(Prepared& prepared) {
     if (prepared.refused[i])
       action.reply(std::unexpected(*prepared.refused[i]));
     else if (prepared.live->task)
-      action.reply(*prepared.live->task);
+      action.reply(prepared.live->task);
   }
 }
 

@@ -29,7 +29,7 @@ void EngineImpl::arm_deadlines(const LivePtr& live, bool reattached) {
   const Task& task = *live->task;
   const Launch& launch = task.launch;
   const int run = task.run;
-  live->last_sign = steady();
+  live->last_sign = live->looked = steady();
   live->warned = false;
   live->seen.clear();
   if (launch.timeout_ms > 0) {
@@ -100,6 +100,9 @@ void EngineImpl::idle_due(const LivePtr& live, int run) {
   const Millis limit = live->task->launch.idle_timeout_ms;
   // It waits for somebody or something: its clock stands still.
   if (waits(*live->task)) live->last_sign = steady();
+  // Nobody could see what it did since it was last asked.
+  const Time looked = std::exchange(live->looked, steady());
+  if (live->turn->unseen()) live->last_sign = live->last_sign + (steady() - std::max(looked, live->last_sign));
   const Millis silent = steady() - live->last_sign;
   if (silent < (live->warned ? limit : limit / 2)) {
     live->turn->probe();

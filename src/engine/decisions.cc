@@ -14,13 +14,23 @@ uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-// States as numbers; -1: the task is not there.
-bool works(int state) { return state >= 0 && at_work(static_cast<TaskState>(state)); }
-int begins(int from, int to) { return !works(from) && works(to) ? 1 : 0; }
-void count_move(BatchCounts& counts, int from, int to) {
-  if (from >= 0) --counts.by_state[from];
-  if (to >= 0) ++counts.by_state[to];
+// Where a task of a batch is, as a number: its state, and whether it is being stopped; -1: it is not there.
+constexpr int being_stopped = 0x100;
+int state_in(int place) { return place & ~being_stopped; }
+// It is not over: it works, or what is left of it is being stopped.
+bool works(int place) {
+  return place >= 0 && ((place & being_stopped) != 0 || at_work(static_cast<TaskState>(state_in(place))));
 }
+int begins(int from, int to) { return !works(from) && works(to) ? 1 : 0; }
+// Of the messages that wait for one task: they are in memory while its turn is at work.
+constexpr size_t waiting_bytes_max = 16 << 20;
+
+void count_move(BatchCounts& counts, int from, int to) {
+  if (from >= 0) --counts.by_state[state_in(from)];
+  if (to >= 0) ++counts.by_state[state_in(to)];
+}
+// At rest, and not over: it has yet to tell of its end.
+int stops(int place) { return works(place) && !at_work(static_cast<TaskState>(state_in(place))) ? 1 : 0; }
 
 }  // namespace
 
@@ -31,7 +41,22 @@ bool EngineImpl::decide_all(const LivePtr& live, Prepared& prepared) {
   Recording out;
   bool changed = false;
   const Time now = wall();
+  std::optional<size_t> waiting;  // Bytes of the messages that wait.
   for (const Action& action : prepared.actions) {
+    if (std::holds_alternative<input::Prompt>(action.input)) {
+      if (!waiting) waiting = weight(live->messages);
+      for (const Message& message : action.messages) *waiting += weight(message);
+      if (*waiting > waiting_bytes_max && !live->messages.empty()) {
+        for (const Message& message : action.messages) *waiting -= weight(message);
+        prepared.refused.push_back(Error{
+            Code::exhausted,
+            fmt::format("The messages of this turn hold {} MiB already; send more when the turn has ended, or put "
+                        "what is long into a file and name that.",
+                        waiting_bytes_max >> 20),
+            too_many_messages});
+        continue;
+      }
+    }
     if (prepared.commit.remove) {
       prepared.refused.push_back(Error{Code::not_found, "The task was removed.", "deleted"});
       continue;
@@ -179,8 +204,8 @@ void EngineImpl::add_step(Step step, Task& after, Prepared& prepared, Recording&
     prepared.recorder.close(out, now);
   else
     prepared.recorder.flush(out, now);
-  const int from = std::to_underlying(after.state);
-  const int to = std::to_underlying(step.after.state);
+  const int from = place_of(after);
+  const int to = place_of(step.after);
   after = std::move(step.after);
   std::ranges::move(step.events, std::back_inserter(out.events));
   if (from != to) {
@@ -209,7 +234,8 @@ void EngineImpl::tell_turn(const Task& after, Prepared& prepared, Recording& out
   add_notice(turn_notice(after, ids_.notice(), path, now), prepared, out);
 }
 
-// A batch is whole when the last of it rests. What is still being stopped tells of itself a moment later.
+// A batch is whole when the last of it is over, and has told of itself. One that is deleted before it is over tells
+// nothing.
 void EngineImpl::tell_batch(const Task& after, Prepared& prepared, Recording& out) {
   const auto batch = batches_.find(after.launch.batch_id);
   if (batch == batches_.end()) return;
@@ -227,17 +253,22 @@ void EngineImpl::add_notice(Notice notice, Prepared& prepared, Recording& out) {
   prepared.commit.notices.push_back(std::move(notice));
 }
 
+int EngineImpl::place_of(const Task& task) {
+  return std::to_underlying(task.state) | (task.stopping ? being_stopped : 0);
+}
+
 void EngineImpl::move_batch(Prepared& prepared, const BatchId& id, int from, int to) {
   if (id.empty()) return;
   const auto batch = batches_.find(id);
   if (batch == batches_.end()) return;
   count_move(batch->second.counts, from, to);
+  batch->second.stopping += stops(to) - stops(from);
   batch->second.begins += begins(from, to);
   batch->second.comes_to_rest += begins(to, from);
   prepared.batch_moves.push_back({id, {from, to}});
 }
 
-// Are all of a batch at rest, with the task of this commit? Not known where that depends on the commits of others that
+// Are all of a batch over, with the task of this commit? Not known where that depends on the commits of others that
 // are under way, each of which may be refused: a launch into the batch, or another's end.
 std::optional<bool> EngineImpl::is_whole(const Prepared& prepared, const Batch& batch) {
   int others_begin = batch.begins, others_rest = batch.comes_to_rest;
@@ -245,7 +276,7 @@ std::optional<bool> EngineImpl::is_whole(const Prepared& prepared, const Batch& 
     others_begin -= begins(move.first, move.second);
     others_rest -= begins(move.second, move.first);
   }
-  const int64_t working = batch.counts.working();
+  const int64_t working = batch.counts.working() + batch.stopping;
   if (working - others_begin > 0) return false;
   if (working + others_rest == 0) return true;
   return std::nullopt;
@@ -256,6 +287,7 @@ void EngineImpl::undo_batches(const Prepared& prepared) {
     const auto batch = batches_.find(id);
     if (batch == batches_.end()) continue;
     count_move(batch->second.counts, move.second, move.first);
+    batch->second.stopping -= stops(move.second) - stops(move.first);
     batch->second.begins -= begins(move.first, move.second);
     batch->second.comes_to_rest -= begins(move.second, move.first);
   }
@@ -269,6 +301,7 @@ void EngineImpl::settle_batches(const Prepared& prepared, bool stored) {
     if (batch == batches_.end()) continue;
     if (stored) {
       count_move(batch->second.counts, move.first, move.second);
+      batch->second.stopping += stops(move.second) - stops(move.first);
       count_move(batch->second.stored, move.first, move.second);
     }
     std::ranges::move(std::exchange(batch->second.held, {}), std::back_inserter(to_pump_));
@@ -284,7 +317,7 @@ void EngineImpl::finish(Prepared& prepared, Task&& after, Recording&& out) {
   commit.task_id = after.id;
   commit.before_version = after.version;
   if (commit.remove) {
-    move_batch(prepared, after.launch.batch_id, std::to_underlying(after.state), -1);
+    move_batch(prepared, after.launch.batch_id, place_of(after), -1);
     commit.notices.clear();
     prepared.told.clear();
     return;

@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/log.h"
 #include "engine/engine_impl.h"
@@ -11,6 +12,8 @@ namespace {
 
 // Queued tasks up to this many are kept whole in memory; past it only their place in line is.
 constexpr size_t lives_kept = 1'024;
+// One whose messages are longer than this is read again when it begins.
+constexpr size_t kept_bytes = 64 << 10;
 
 SlotLimits slot_limits(const EngineParts& parts, const EngineSettings& settings) {
   SlotLimits limits{settings.max_concurrent, settings.max_per_agent, settings.max_per_model};
@@ -41,6 +44,8 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings settings)
       settings_(std::move(settings)),
       ids_(parts_.clock, parts_.random),
       timers_(parts_.clock),
+      looks_(parts_.folders != nullptr ? *parts_.folders : parts_.readers, parts_.loop, parts_.clock, timers_,
+             [this] { schedule(); }),
       slots_(slot_limits(parts_, settings_)) {
   for (Agent& agent : std::exchange(parts_.agents, {}))
     agents_.push_back(std::make_shared<const Agent>(std::move(agent)));
@@ -48,13 +53,28 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings settings)
 }
 
 EngineImpl::~EngineImpl() {
-  // Turns before their sinks.
+  leave_turns();
+  for (auto* lives : {&lives_, &ghosts_})
+    for (auto& [id, live] : *lives) live->inbox.clear();  // Whoever waits for something of it may hold it.
+  dead_turns_.clear();
+}
+
+// The server goes, and nobody has ordered that the work ends: it is left as it is (~Turn). Turns before their sinks.
+void EngineImpl::leave_turns() {
   for (auto* lives : {&lives_, &ghosts_})
     for (auto& [id, live] : *lives) {
+      if (live->sink) live->sink->mute();
       live->turn.reset();
-      live->inbox.clear();  // Whoever waits for something of it may hold it.
     }
-  dead_turns_.clear();
+}
+
+void EngineImpl::leave_drivers() {
+  std::set<const Driver*> at_work;
+  for (const auto* lives : {&lives_, &ghosts_})
+    for (const auto& [id, live] : *lives)
+      if (live->task && (live->removed || live->task->phase == TurnPhase::working))
+        at_work.insert(driver_of(*live->task));
+  for (const auto& [name, driver] : parts_.drivers) driver->server_leaves(at_work.contains(driver));
 }
 
 void EngineImpl::schedule() {
@@ -75,14 +95,10 @@ Time EngineImpl::tick() {
   pump_all();
   start_in_place();
   hand_over();
+  give_room();
   if (draining_ && under_way_ == 0 && staged_.empty() && drained_) {
-    for (auto* lives : {&lives_, &ghosts_})
-      for (auto& [id, live] : *lives)
-        if (live->turn) {
-          live->sink->mute();
-          live->turn->detach();
-          live->turn.reset();
-        }
+    leave_turns();
+    leave_drivers();
     std::exchange(drained_, nullptr)({});
   }
   return timers_.next_due();
@@ -113,7 +129,7 @@ void EngineImpl::submit(const TaskId& id, Action action) {
 
 void EngineImpl::submit(const LivePtr& live, Action action) {
   live->inbox.push_back(std::move(action));
-  if (!live->task && !live->busy && !live->loading) load(live);
+  if ((!live->task || live->stale) && !live->busy && !live->loading) load(live);
   to_pump_.push_back(live);
   schedule();
 }
@@ -122,6 +138,7 @@ void EngineImpl::load(const LivePtr& live) {
   struct Loaded {
     Task task;
     Session session;
+    std::optional<Message> open;
     std::vector<Message> messages;
     StoredBatch batch;
   };
@@ -134,6 +151,11 @@ void EngineImpl::load(const LivePtr& live) {
         Result<Session> session = store.session(loaded.task.session_id);
         if (!session) return std::unexpected(session.error());
         loaded.session = std::move(*session);
+        if (loaded.task.phase == TurnPhase::working) {
+          Result<std::optional<Message>> open = open_message(store, loaded.task.session_id);
+          if (!open) return std::unexpected(open.error());
+          loaded.open = std::move(*open);
+        }
         for (const WaitingMessage& waiting : loaded.task.waiting) {
           Result<Message> message = store.message(waiting.id);
           if (!message) return std::unexpected(message.error());
@@ -151,12 +173,22 @@ void EngineImpl::load(const LivePtr& live) {
         if (!loaded) return not_loaded(live, loaded.error());
         assert_task(loaded->task);
         if (loaded->task.launch.batch_id) batches_.try_emplace(loaded->task.launch.batch_id, std::move(loaded->batch));
-        live->recorder.start(loaded->session.last_message, {});
+        live->recorder.start(loaded->session.last_message, std::move(loaded->open));
         for (Message& message : loaded->messages) live->messages.insert_or_assign(message.id, std::move(message));
         live->task = std::make_shared<const Task>(std::move(loaded->task));
+        if (std::exchange(live->stale, false)) reloaded(live);
         to_pump_.push_back(live);
         schedule();
       });
+}
+
+// Somebody else had stored it: what is derived of it follows.
+void EngineImpl::reloaded(const LivePtr& live) {
+  settle_slot(*live);
+  settle_quota(*live);
+  const bool working = live->task->phase == TurnPhase::working;
+  if (live->turn && (!working || live->task->run != live->sink->run())) stop_turn(live);
+  evict(live);
 }
 
 // Callers are told; the engine's own actions wait for another try, unless the task is gone.
@@ -176,18 +208,25 @@ void EngineImpl::not_loaded(const LivePtr& live, const Error& error) {
     slots_.remove(live->id);
     slots_.release(live->id);
   }
-  if (live->inbox.empty()) {
+  if (gone && live->turn) {  // Its rows went behind our back: its run is ended as that of any removed task.
+    live->removed = true;
+    disarm_deadlines(*live);
+    lives_.erase(live->id);
+    ghosts_.emplace(live->id, live);
+    return stop_turn(live);
+  }
+  if (live->inbox.empty() && !live->turn) {
     lives_.erase(live->id);
     return;
   }
   timers_.add(store_retry_ms, [this, live] {
-    if (!live->task && !live->loading) load(live);
+    if ((!live->task || live->stale) && !live->loading) load(live);
   });
   schedule();
 }
 
 void EngineImpl::pump(const LivePtr& live) {
-  if (live->busy || live->loading || !live->task || live->inbox.empty() || live->removed) return;
+  if (live->busy || live->loading || live->stale || !live->task || live->inbox.empty() || live->removed) return;
   const Time now = steady();
   if (all_own(live->inbox)) {
     Time wait = live->retry_at;
@@ -287,11 +326,15 @@ void EngineImpl::start_in_place() {
 void EngineImpl::evict(const LivePtr& live) {
   if (!live->task || live->busy || live->loading || !live->inbox.empty() || live->turn || live->opening) return;
   if (live->task->phase == TurnPhase::working) return;
-  if (live->task->phase == TurnPhase::queued && lives_.size() <= lives_kept) return;
+  if (live->task->phase == TurnPhase::queued && lives_.size() <= lives_kept && weight(live->messages) <= kept_bytes)
+    return;
   lives_.erase(live->id);
 }
 
-bool EngineImpl::overloaded() const { return under_way_ + static_cast<int64_t>(staged_.size()) > settings_.inbox_max; }
+bool EngineImpl::overloaded() const {
+  return under_way_ + static_cast<int64_t>(staged_.size()) > settings_.inbox_max ||
+         backlog_->inputs > settings_.inbox_max || backlog_->bytes > settings_.inbox_bytes;
+}
 
 std::unexpected<Error> EngineImpl::busy_error() const {
   if (draining_) return fail(Code::unavailable, "The server is stopping; try again in a moment.", "stopping");
@@ -302,6 +345,7 @@ void EngineImpl::drain(Reply<void> reply) {
   draining_ = true;
   drained_ = std::move(reply);
   dismiss_waiters();
+  looks_.dismiss(busy_error().error());
   schedule();
 }
 
@@ -314,15 +358,16 @@ void EngineImpl::dismiss_waiters() {
   for (auto& [key, waiter] : std::exchange(result_waiters_, {})) dismiss(waiter);
   for (auto& [key, waiter] : std::exchange(task_waiters_, {})) dismiss(waiter);
   for (auto& [id, batch] : batches_)
-    for (BatchWaiter& waiter : std::exchange(batch.waiters, {})) dismiss(waiter);
+    for (auto* waiters : {&batch.wait_all, &batch.wait_first})
+      for (auto& [key, waiter] : std::exchange(*waiters, {})) dismiss(waiter);
   for (auto& [id, waiters] : std::exchange(notice_waiters_, {}))
     for (const std::shared_ptr<NoticeWaiter>& waiter : waiters) dismiss(*waiter);
 }
 
-Reply<Task> EngineImpl::as_view(Reply<TaskView> reply) {
-  return [this, reply = std::move(reply)](Result<Task> task) mutable {
+Reply<TaskPtr> EngineImpl::as_view(Reply<TaskView> reply) {
+  return [this, reply = std::move(reply)](Result<TaskPtr> task) mutable {
     if (task)
-      reply(view(*task));
+      reply(view(std::move(*task)));
     else
       reply(std::unexpected(task.error()));
   };

@@ -31,9 +31,16 @@ namespace errand {
 template <class T>
 using Reply = std::move_only_function<void(Result<T>)>;
 
-// A task and what is known of it at this moment.
+// A task as it is stored. It is never changed: what comes after it is another one.
+using TaskPtr = std::shared_ptr<const Task>;
+
+// A task and what is known of it at this moment. The task is shared, not copied: it may hold megabytes.
 struct TaskView {
-  Task task;
+  TaskView(TaskPtr shared, TaskMoment known) : kept(std::move(shared)), task(*kept), moment(std::move(known)) {}
+  TaskView(Task own, TaskMoment known) : TaskView(std::make_shared<const Task>(std::move(own)), std::move(known)) {}
+
+  TaskPtr kept;
+  const Task& task;  // In `kept`.
   TaskMoment moment;
 };
 
@@ -49,7 +56,12 @@ struct EngineSettings {
   int64_t output_limit = 64LL << 20;
   // Of commands that name none; 0: no limit.
   Limits command_limits{.memory_bytes = 2LL << 30, .processes = 512, .open_files = 4'096};
-  int inbox_max = 10'000;             // Waiting inputs, past which calls are answered `exhausted`.
+  // What may wait to be stored, in inputs and in bytes: past it calls are answered `exhausted`. Of the bytes, turns may
+  // report so many before they are told to wait: each, and all together.
+  int inbox_max = 10'000;
+  int64_t inbox_bytes = 64 << 20;
+  int64_t turn_bytes = 1 << 20;
+  int64_t turns_bytes = 16 << 20;
   Millis delta_watched_ms = 30;       // Text is merged this long while somebody reads the task,
   Millis delta_unwatched_ms = 1'000;  // and this long where nobody does,
   size_t delta_bytes = 16 * 1024;     // or until it is this long.
@@ -98,19 +110,37 @@ struct EngineParts {
   // server runs.
   std::vector<std::string> pinned = {};
   std::function<void(const EngineSettings&)> settings_changed = {};  // Told of each change, and once after recovery.
+  // Threads for what launches name on disks, which may hang there: Driver::look. Absent: readers.
+  Executor* folders = nullptr;
 };
 
 struct Health {
   int64_t running = 0;  // Turns holding a slot.
   int64_t queued = 0;
-  int64_t working = 0;  // Tasks whose turn is at work.
-  int64_t inbox = 0;    // Inputs waiting for a commit.
+  int64_t working = 0;      // Tasks whose turn is at work.
+  int64_t inbox = 0;        // Inputs waiting for a commit,
+  int64_t inbox_bytes = 0;  // and their bytes.
   int64_t streams = 0;
+  int64_t feeds = 0;    // Of tasks and sessions, that are in memory.
   int64_t commits = 0;  // Since start.
   int64_t events = 0;
   bool recovering = false;
   bool draining = false;
 };
+
+// A provider's usage limit that holds turns back (R4.5): the tasks that met it wait, and no further turn on the same
+// account is begun.
+struct Quota {
+  std::string account;  // Names it for people and in requests: DRIVER[/MODEL][@ADDRESS].
+  std::string driver, model, base_url;
+  std::string text;  // What was said of it, by the one that waits longest.
+  Time since;
+  Time until;                 // Wall time; it is asked again then at the latest.
+  std::vector<TaskId> tasks;  // That wait at work, oldest wait first; at most quota_tasks_max of them,
+  int64_t waiting = 0;        // of so many.
+  int64_t queued = 0;         // In line, and not begun because of it.
+};
+inline constexpr size_t quota_tasks_max = 100;
 
 // What POST .../message answers.
 struct MessageTaken {
@@ -165,7 +195,9 @@ class Engine {
   // Does all due work. Returns when it wants to be called again at the latest (steady time; never: only when woken).
   // The engine asks for a tick through `loop` whenever it has something to do; this is for deadlines.
   virtual Time tick() = 0;
-  // Stops taking work, commits what it has, detaches from its turns; answers when it may be destroyed.
+  // Stops taking work, commits what it has, leaves its turns (~Turn); answers when it may be destroyed. Destroyed
+  // without it, as where the server cannot start, it leaves them too: no way in which the server ends stops work
+  // (R14.4).
   virtual void drain(Reply<void> reply) = 0;
 
   // --- tasks
@@ -216,6 +248,13 @@ class Engine {
   virtual void put_agent(std::string id, Agent agent, Reply<Agent> reply) = 0;
   virtual void remove_agent(std::string id, Reply<void> reply) = 0;
   virtual void change_settings(SettingsChange change, Reply<EngineSettings> reply) = 0;
+
+  // --- usage limits
+  // Those that hold something back, the oldest first.
+  virtual std::vector<Quota> quotas() const = 0;
+  // A person says that it is over (empty: each of them is): what waits asks again, what is in line may begin. Answers
+  // how many it ended, when that is durable. not_found, reason `no_quota`, where this account has none.
+  virtual void clear_quota(std::string account, Reply<int64_t> reply) = 0;
 
   // --- what is known without the store
   virtual std::vector<Agent> agents() const = 0;

@@ -18,8 +18,10 @@
 #include <vector>
 
 #include "base/timers.h"
+#include "engine/backlog.h"
 #include "engine/engine.h"
 #include "engine/history.h"
+#include "engine/looks.h"
 #include "engine/recorder.h"
 #include "engine/slots.h"
 
@@ -37,6 +39,7 @@ struct Action {
   // With Activity: what the driver reported, and its mark.
   std::vector<Report> reports;
   std::string checkpoint;
+  Charge charge;
   bool soft = false;     // May wait a little, to be merged with what follows.
   uint64_t report = 0;   // Its number in Live::reported.
   bool take_up = false;  // Instead of reports: the message that was open when the server died is closed.
@@ -47,7 +50,7 @@ struct Action {
   // With NoticeTaken.
   std::vector<NoticeId> taken;
   // Whoever asked. Absent: the engine's own action, which is tried again where the store fails.
-  Reply<Task> reply;
+  Reply<TaskPtr> reply;
 };
 
 class TurnSink;
@@ -65,6 +68,8 @@ struct StoredBatch {
   BatchFailures failures;  // The first ones.
 };
 Result<StoredBatch> read_batch(Store& store, const BatchId& id);
+// The agent's message that is still open. Blocking.
+Result<std::optional<Message>> open_message(Store& store, const SessionId& session);
 std::unexpected<Error> no_batch(const BatchId& id);
 
 // What was used of one task's budget, by it and by the tasks that it launched: budgets.cc.
@@ -80,10 +85,14 @@ struct Purse {
   Budget limit;
   Time began;  // Wall time: where its wall time counts from.
   std::unordered_map<TaskId, Spent> members;
+  Spent all;  // Of all members.
   std::unordered_set<TaskId> at_work;
+
+  // What a member has used by now, of which nothing goes down. True where it is more than was known.
+  bool raise(const TaskId& member, const Spent& now);
 };
 std::optional<TaskError> over_budget(const Purse& purse);
-Result<std::vector<Purse>> read_purses(Store& store, const Task& task);
+Result<std::vector<Purse>> read_purses(Store& store, const std::vector<TaskId>& payers);
 Result<bool> is_orphaned(Store& store, const Task& task);
 
 // A task in memory: at work, or with something under way.
@@ -97,6 +106,7 @@ struct Live {
   std::unordered_map<MessageId, Message> messages;  // The bodies of Task::waiting.
   std::vector<Action> inbox;
   bool loading = false;
+  bool stale = false;    // `task` is not what is stored: it is loaded again.
   bool busy = false;     // A commit is under way.
   bool removed = false;  // Its rows are gone; its last run is being ended.
   Time soft_until;       // Soft actions wait until then.
@@ -110,12 +120,14 @@ struct Live {
   // Reports of the turn by number: how many came, how many are durable, and who waits for one to be.
   uint64_t reported = 0, stored = 0;
   std::list<std::pair<uint64_t, Work>> when_stored;  // Mostly empty, and then it takes no memory.
+  Work when_room;                                    // The turn was told to wait.
   std::unordered_set<NoticeId> taken_notices;        // By its agent, since the task is in memory.
   int overrun = 0;                                   // The run that was told to end over its budget.
   int over_run = 0;  // The run whose work has ended with nothing left of it, whatever is stored yet.
 
   // Deadlines of the run, in steady time. 0: none.
   Time last_sign;  // Of life.
+  Time looked;     // When it was last asked for one.
   bool warned = false;
   std::string seen;  // What the last probe said of something that does nothing.
   // When the work that the timeout is for began: a restart after a hang, or a clock that is set, does not move it.
@@ -138,7 +150,7 @@ struct Prepared {
   std::vector<Effect> effects;
   std::vector<Action> actions;                                       // For another try.
   std::vector<std::optional<Error>> refused;                         // Per action: what decide answered.
-  std::vector<std::pair<BatchId, std::pair<int, int>>> batch_moves;  // From state, to state (-1: none), to be undone.
+  std::vector<std::pair<BatchId, std::pair<int, int>>> batch_moves;  // From place, to place (-1: none), to be undone.
   std::vector<SessionId> told;                                       // Sessions that get a notice.
   std::vector<NoticeId> own_taken;                                   // By this task's agent.
   bool undecided = false;  // Whether its batch is whole depends on a commit under way: not to be stored yet.
@@ -185,6 +197,9 @@ class EngineImpl final : public Engine {
   void remove_agent(std::string id, Reply<void> reply) override;
   void change_settings(SettingsChange change, Reply<EngineSettings> reply) override;
 
+  std::vector<Quota> quotas() const override;
+  void clear_quota(std::string account, Reply<int64_t> reply) override;
+
   std::vector<Agent> agents() const override;
   StateCounts counts() const override { return parts_.store.counts(); }
   EngineSettings settings() const override { return settings_; }
@@ -208,6 +223,7 @@ class EngineImpl final : public Engine {
   void submit(const TaskId& id, Action action);
   void submit(const LivePtr& live, Action action);
   void load(const LivePtr& live);
+  void reloaded(const LivePtr& live);
   void not_loaded(const LivePtr& live, const Error& error);
   void pump(const LivePtr& live);
   bool decide_all(const LivePtr& live, Prepared& prepared);
@@ -218,6 +234,7 @@ class EngineImpl final : public Engine {
   void tell_turn(const Task& after, Prepared& prepared, Recording& out);
   void tell_batch(const Task& after, Prepared& prepared, Recording& out);
   void finish(Prepared& prepared, Task&& after, Recording&& out);
+  static int place_of(const Task& task);
   void move_batch(Prepared& prepared, const BatchId& batch, int from, int to);
   void undo_batches(const Prepared& prepared);
   void settle_batches(const Prepared& prepared, bool stored);
@@ -235,6 +252,13 @@ class EngineImpl final : public Engine {
   void evict(const LivePtr& live);
   LivePtr find_live(const TaskId& id) const;
   bool overloaded() const;
+  // Whoever asked is answered as before; until then what was asked is counted as waiting.
+  template <class T>
+  Reply<T> charged(Reply<T> reply, size_t bytes) {
+    return [charge = Charge(backlog_, bytes), reply = std::move(reply)](Result<T> result) mutable {
+      reply(std::move(result));
+    };
+  }
   std::unexpected<Error> busy_error() const;
   // Runs `read` on a reader thread and `then` with its result on the engine's. The store and the loop outlive the
   // engine; a read that was posted may too, so it knows nothing of the engine itself.
@@ -261,8 +285,11 @@ class EngineImpl final : public Engine {
   // --- calls.cc
   void wait_over(const TaskId& id, uint64_t key);
 
-  TaskView view(const Task& task) const { return {task, moment(task)}; }
-  Reply<Task> as_view(Reply<TaskView> reply);
+  TaskView view(TaskPtr task) const {
+    TaskMoment now = moment(*task);
+    return {std::move(task), std::move(now)};
+  }
+  Reply<TaskPtr> as_view(Reply<TaskView> reply);
 
   // --- agents.cc, settings.cc
   Status check_agent(const Agent& agent, const std::string& id) const;
@@ -278,6 +305,7 @@ class EngineImpl final : public Engine {
   void cancel_children(const SessionId& session);
 
   // --- budgets.cc
+  std::vector<TaskId> unread_payers(const LivePtr& live);
   void open_purses(const LivePtr& live, std::vector<Purse> read);
   void spend(const LivePtr& live, bool begins = false);
   void arm_budget(const LivePtr& live);
@@ -291,12 +319,25 @@ class EngineImpl final : public Engine {
   void notices_taken(const LivePtr& live, const std::vector<NoticeId>& taken);
 
   // --- quota.cc
-  std::string account_of(const std::string& agent_id, const std::string& model) const;
+  struct Account {
+    std::string driver, model, base_url;
+    bool operator==(const Account&) const = default;
+    std::string name() const;
+  };
+  struct QuotaWait {
+    Account account;
+    Time since, until;
+    bool lifted = false;  // By a person, though it waits on: it holds nobody else.
+    bool holds(Time now) const { return !lifted && until > now; }
+  };
+  Account account_of(const std::string& agent_id, const std::string& model) const;
   bool held_by_quota(const std::string& agent_id, const std::string& model) const;
   void settle_quota(const Live& live);
 
   // --- launch.cc
   Status complete_launch(Launch& launch) const;
+  // What the launch names on disks is looked at, where it names something.
+  void look_at(const Launch& launch, std::move_only_function<void(Status)> then);
   std::shared_ptr<const Agent> find_agent(const std::string& id_or_name) const;
   void launch_under(Launch&& launch, std::string key, std::string fingerprint, Reply<TaskView> reply);
   void launch_now(Launch&& launch, std::string key, std::string fingerprint, Reply<TaskView> answer,
@@ -320,9 +361,14 @@ class EngineImpl final : public Engine {
   void reported(TurnSink& sink, std::vector<Report> reports, std::string checkpoint);
   void turn_ended(TurnSink& sink, Outcome outcome);
   void when_stored(TurnSink& sink, Work then);
+  bool has_room(const TurnSink& sink) const;
+  void when_room(TurnSink& sink, Work then);
+  void give_room();
   void reports_stored(const LivePtr& live, const std::vector<Action>& actions);
   void take_up_turn(const LivePtr& live);
   void bury(Live& live);
+  void leave_turns();
+  void leave_drivers();
 
   // --- deadlines.cc
   void arm_deadlines(const LivePtr& live, bool reattached);
@@ -333,6 +379,9 @@ class EngineImpl final : public Engine {
   void idle_due(const LivePtr& live, int run);
   void arm_progress(const LivePtr& live);
 
+  // --- shown.cc
+  void drop_unheld_feeds();
+
   // --- removal.cc
   void remove_tree(TaskId id, Gone why, bool only_at_rest, Reply<void> reply);
   void remove_stragglers(const SessionId& session);
@@ -340,12 +389,26 @@ class EngineImpl final : public Engine {
   void ghost_gone(const LivePtr& live);
   void arm_retention();
   void retention_due();
+  void mark_made();
+  void arm_forgetting(Millis delay);
+  void forget_due();
   bool clock_was_set();
 
   // --- batches.cc
   struct Batch;
   using EachDone = std::move_only_function<void(bool ok)>;
-  void for_each_of(TaskFilter filter, std::function<void(const TaskId&, EachDone)> act, Reply<int64_t> reply);
+  using EachAct = std::function<void(const TaskId&, EachDone)>;
+  // Acts on all, a few at a time, so that a long list fills neither the memory nor the inbox; then `done`.
+  void act_on_each(std::vector<TaskId> ids, EachAct act, std::move_only_function<void(int64_t acted)> done);
+  struct Each {
+    std::vector<TaskId> ids;
+    EachAct act;
+    std::move_only_function<void(int64_t acted)> done;
+    size_t next = 0, ended = 0;
+    int64_t acted = 0;
+  };
+  void act_on_next(const std::shared_ptr<Each>& each);
+  void for_each_of(TaskFilter filter, EachAct act, Reply<int64_t> reply);
   void check_batch_waiters(const BatchId& id);
   void note_failure(const Task& task);
   static std::optional<bool> is_whole(const Prepared& prepared, const Batch& batch);
@@ -353,6 +416,8 @@ class EngineImpl final : public Engine {
   void with_batch(const BatchId& id, std::move_only_function<void(Status)> then);
 
   // --- sessions.cc
+  bool has_ended(const SessionId& id) const { return ending_.contains(id) || ended_now_.contains(id); }
+  void born(const SessionId& parent);
   void end_session_on(SessionId id, int64_t removed_before, Reply<int64_t> reply);
   void wake_notice_waiters(const SessionId& id);
   void read_notices(SessionId id, int64_t after, int limit, Reply<std::vector<Notice>> reply);
@@ -367,6 +432,7 @@ class EngineImpl final : public Engine {
   // The task is at rest, or gone: those who wait for it are answered.
   void answer_waiters(const TaskId& id, bool removed);
   void waited_for(uint64_t wait, const TaskId& id);
+  void no_longer_waits(uint64_t key, const TaskId& id);
 
   // --- recovery.cc
   struct Recovered;
@@ -378,14 +444,18 @@ class EngineImpl final : public Engine {
   EngineSettings settings_;
   IdSource ids_;
   std::shared_ptr<char> alive_ = std::make_shared<char>();  // Late callbacks see that the engine is gone.
+  const std::shared_ptr<Backlog> backlog_ = std::make_shared<Backlog>();
+  const std::shared_ptr<Backlog> reports_backlog_ = std::make_shared<Backlog>(backlog_);
 
   // --- owned by the engine's thread
   TimerQueue timers_;
+  Looks looks_;
   std::vector<std::shared_ptr<const Agent>> agents_;
   Slots slots_;
   std::unordered_map<TaskId, LivePtr> lives_;
   std::unordered_map<TaskId, LivePtr> ghosts_;  // Removed; their runs are being ended.
   std::vector<LivePtr> to_pump_;
+  std::vector<LivePtr> want_room_;  // Their turns wait until more is stored.
   std::vector<Prepared> staged_;
   int64_t under_way_ = 0;  // Commits handed over and not answered.
   bool tick_posted_ = false;
@@ -399,6 +469,7 @@ class EngineImpl final : public Engine {
   std::shared_ptr<Feed> all_ = std::make_shared<Feed>(4 << 20);
   std::unordered_map<TaskId, std::weak_ptr<Feed>> feeds_;
   std::unordered_map<SessionId, std::weak_ptr<Feed>> session_feeds_;
+  size_t feeds_looked_at_ = 0;  // With so many entries those that nobody holds go.
 
   // Launches with an Idempotency-Key that are under way, and who repeats them.
   struct KeyUnderWay {
@@ -408,12 +479,15 @@ class EngineImpl final : public Engine {
   std::unordered_map<std::string, KeyUnderWay> keys_;
   std::unordered_set<SessionId> known_parents_;  // Stored; a bounded cache.
   std::unordered_set<SessionId> ended_now_;      // Ended a moment ago: what was read of them before does not count.
+  std::unordered_multiset<SessionId> ending_;    // Being ended: nothing more is launched under them.
+  // Launches under a session whose commit is under way, and who waits for all of them to be settled.
+  struct Births {
+    int under_way = 0;
+    std::vector<Work> then;
+  };
+  std::unordered_map<SessionId, Births> births_;
 
   std::unordered_map<TaskId, Purse> purses_;  // By payer.
-  struct QuotaWait {
-    std::string account;
-    Time until;
-  };
   std::unordered_map<TaskId, QuotaWait> quota_waits_;
 
   struct ResultWaiter {
@@ -429,11 +503,10 @@ class EngineImpl final : public Engine {
     Timers::Key timer = 0;
   };
   std::unordered_map<uint64_t, TaskWaiter> task_waiters_;
-  std::unordered_multimap<TaskId, uint64_t> waiting_for_task_;  // Keys of both.
+  std::unordered_map<TaskId, std::unordered_set<uint64_t>> waiting_for_task_;  // Keys of both.
   uint64_t last_waiter_ = 0;
 
   struct BatchWaiter {
-    Until until = Until::all;
     Reply<BatchCounts> reply;
     Timers::Key timer = 0;
   };
@@ -442,9 +515,10 @@ class EngineImpl final : public Engine {
     explicit Batch(StoredBatch as_stored)
         : stored(as_stored.counts), counts(as_stored.counts), failures(std::move(as_stored.failures)) {}
     BatchCounts stored;
-    BatchCounts counts;                 // With the moves under way:
-    int begins = 0, comes_to_rest = 0;  // so many to work, so many from it.
-    std::vector<BatchWaiter> waiters;
+    BatchCounts counts;                                              // With the moves under way:
+    int begins = 0, comes_to_rest = 0;                               // so many to work, so many from it.
+    int64_t stopping = 0;                                            // At rest in `counts`, and not over (is_over).
+    std::unordered_map<uint64_t, BatchWaiter> wait_all, wait_first;  // By what they wait for.
     std::vector<LivePtr> held;  // Their end is decided when the moves under way are durable or refused.
     BatchFailures failures;
   };
@@ -456,7 +530,7 @@ class EngineImpl final : public Engine {
     Reply<std::vector<Notice>> reply;
     Timers::Key timer = 0;
   };
-  std::unordered_map<SessionId, std::vector<std::shared_ptr<NoticeWaiter>>> notice_waiters_;
+  std::unordered_map<SessionId, std::unordered_set<std::shared_ptr<NoticeWaiter>>> notice_waiters_;
 
   // One at a time, so that the bounds hold however many are asked for at once.
   struct StateChange {
@@ -473,6 +547,8 @@ class EngineImpl final : public Engine {
   Millis wall_ahead_ = 0;  // Of the steady clock, when retention last looked.
   Time retention_held_;    // Steady time: nothing is removed before.
   bool retention_running_ = false;
+  Timers::Key forget_timer_ = 0;
+  int64_t marks_made_ = 0;  // Since marks were last forgotten.
   int64_t recovery_left_ = 0;
   Reply<void> recovered_;
   int64_t commits_ = 0, events_ = 0;
@@ -481,12 +557,17 @@ class EngineImpl final : public Engine {
 // What a driver reports goes through here into the engine's inbox. One per run; deaf once the run has ended.
 class TurnSink final : public Sink {
  public:
-  TurnSink(EngineImpl& engine, const LivePtr& live, int run) : engine_(engine), live_(live), run_(run) {}
+  TurnSink(EngineImpl& engine, const LivePtr& live, int run)
+      : engine_(engine), live_(live), run_(run), backlog_(std::make_shared<Backlog>(engine.reports_backlog_)) {}
   void report(std::vector<Report> reports, std::string checkpoint) override {
     if (!ended_) engine_.reported(*this, std::move(reports), std::move(checkpoint));
   }
   void when_stored(Work then) override {
     if (!ended_) engine_.when_stored(*this, std::move(then));
+  }
+  bool has_room() const override { return engine_.has_room(*this); }
+  void when_room(Work then) override {
+    if (!ended_) engine_.when_room(*this, std::move(then));
   }
   void ended(Outcome outcome) override {
     if (std::exchange(ended_, true)) return;
@@ -495,11 +576,14 @@ class TurnSink final : public Sink {
   const LivePtr live() const { return live_.lock(); }
   int run() const { return run_; }
   void mute() { ended_ = true; }
+  // What the turn has reported and is not stored yet.
+  const std::shared_ptr<Backlog>& backlog() const { return backlog_; }
 
  private:
   EngineImpl& engine_;
   std::weak_ptr<Live> live_;
   const int run_;
+  const std::shared_ptr<Backlog> backlog_;
   bool ended_ = false;
 };
 

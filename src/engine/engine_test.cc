@@ -89,7 +89,7 @@ TEST(Engine, R3_1_TheFirstReadingOfAResultIsMarked) {
   };
   EXPECT_FALSE(read(0)->view.task.retrieved_at);
   std::optional<Result<ResultView>> blocked;
-  world.engine->result(task.id, 60'000, [&](Result<ResultView> view) { blocked = std::move(view); });
+  world.engine->result(task.id, 60'000, [&](Result<ResultView> view) { blocked.emplace(std::move(view)); });
   world.settle();
   EXPECT_FALSE(blocked);
   world.advance(4'000);
@@ -102,7 +102,7 @@ TEST(Engine, R3_2_ABlockedReadingThatRunsOutAnswersWithProgress) {
   World world;
   const Task task = world.launch("long 30");
   std::optional<Result<ResultView>> blocked;
-  world.engine->result(task.id, 1'000, [&](Result<ResultView> view) { blocked = std::move(view); });
+  world.engine->result(task.id, 1'000, [&](Result<ResultView> view) { blocked.emplace(std::move(view)); });
   world.advance(1'200);
   ASSERT_TRUE(blocked && *blocked);
   EXPECT_TRUE((*blocked)->timed_out);

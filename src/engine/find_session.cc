@@ -4,11 +4,21 @@
 
 #include <fmt/format.h>
 
+#include "base/fields.h"
 #include "base/json_out.h"
 
 namespace errand {
 namespace {
-std::string mark_name(const SessionId& id) { return "ended_session/" + id.value; }
+std::string mark_name(const SessionId& id) { return ended_mark_prefix + id.value; }
+
+// One that cannot be read is as old as can be.
+Time marked_at(const std::string& json) {
+  std::string text;
+  const Result<Document> document = Document::parse(json);
+  if (!document) return {};
+  Fields(document->value()).text("at", text, {});
+  return parse_time(text).value_or(Time{});
+}
 }  // namespace
 
 Commit::Setting ended_mark(const SessionId& id, Time now) {
@@ -18,6 +28,23 @@ Commit::Setting ended_mark(const SessionId& id, Time now) {
 }
 
 Commit::Setting no_ended_mark(const SessionId& id) { return {.name = mark_name(id), .json = {}}; }
+
+OldMarks old_marks(const std::vector<Commit::Setting>& marks, Time before, size_t most, size_t rows) {
+  std::vector<std::pair<Time, const std::string*>> by_age;
+  by_age.reserve(marks.size());
+  for (const Commit::Setting& mark : marks) by_age.emplace_back(marked_at(mark.json), &mark.name);
+  std::ranges::sort(by_age, {}, &std::pair<Time, const std::string*>::first);
+  OldMarks out;
+  for (size_t i = 0; i < by_age.size(); ++i) {
+    const bool too_many = by_age.size() - i > most;
+    if ((by_age[i].first >= before && !too_many) || out.gone.size() == rows) {
+      out.oldest = by_age[i].first;
+      break;
+    }
+    out.gone.push_back({.name = *by_age[i].second, .json = {}});
+  }
+  return out;
+}
 
 std::unexpected<Error> session_ended(const SessionId& id) {
   return fail(Code::not_found,

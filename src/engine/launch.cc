@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "engine/engine_impl.h"
+#include "engine/find_session.h"
 #include "task/json_in.h"
 
 namespace errand {
@@ -23,10 +24,8 @@ void fill_in(Limits& asked, const Limits& usual) {
   if (asked.nice == 0) asked.nice = usual.nice;
 }
 
-// The agent's rules stand behind the launch's own; a launch that had to wait for something is completed twice.
+// The agent's rules stand behind the launch's own.
 void add_rules(std::vector<PermissionRule>& asked, const std::vector<PermissionRule>& usual) {
-  const auto behind = static_cast<std::ptrdiff_t>(usual.size());
-  if (std::ssize(asked) >= behind && std::equal(asked.end() - behind, asked.end(), usual.begin(), usual.end())) return;
   asked.insert(asked.end(), usual.begin(), usual.end());
 }
 
@@ -107,6 +106,7 @@ Message EngineImpl::user_message(const SessionId& session, int turn, const NewMe
 
 void EngineImpl::launch(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply) {
   if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
+  reply = charged(std::move(reply), weight(launch));
   if (key.empty()) return launch_under(std::move(launch), {}, {}, std::move(reply));
 
   const auto mismatch = [] {
@@ -156,8 +156,23 @@ void EngineImpl::launch_under(Launch&& launch, std::string key, std::string fing
   with_parent(std::move(launch), [this, key = std::move(key), fingerprint = std::move(fingerprint),
                                   answer = std::move(reply)](Result<Launch> bound) mutable {
     if (!bound) return answer(std::unexpected(bound.error()));
-    launch_now(std::move(*bound), std::move(key), std::move(fingerprint), std::move(answer));
+    if (Status complete = complete_launch(*bound); !complete)
+      return answer_later(std::move(answer), std::unexpected(complete.error()));
+    const auto launch = std::make_shared<Launch>(std::move(*bound));
+    look_at(*launch, [this, launch, key = std::move(key), fingerprint = std::move(fingerprint),
+                      answer = std::move(answer)](Status found) mutable {
+      if (found && draining_) found = busy_error();
+      if (!found) return answer(std::unexpected(found.error()));
+      launch_now(std::move(*launch), std::move(key), std::move(fingerprint), std::move(answer));
+    });
   });
+}
+
+void EngineImpl::look_at(const Launch& launch, std::move_only_function<void(Status)> then) {
+  const std::shared_ptr<const Agent> agent = find_agent(launch.agent_id);
+  Driver::Look look = parts_.drivers.at(agent->driver)->look(launch);
+  if (!look) return then({});
+  looks_.look(agent->driver, launch, std::move(look), std::move(then));
 }
 
 void EngineImpl::launch_now(Launch&& launch, std::string key, std::string fingerprint, Reply<TaskView> answer,
@@ -168,8 +183,10 @@ void EngineImpl::launch_now(Launch&& launch, std::string key, std::string finger
                      if (!read) return answer(std::unexpected(read.error()));
                      launch_now(std::move(launch), key, fingerprint, std::move(answer), std::move(*read));
                    });
-  if (Status complete = complete_launch(launch); !complete)
-    return answer_later(std::move(answer), std::unexpected(complete.error()));
+  const SessionId parent = launch.parent_session_id;
+  // Since its parent was looked at, a folder, a conversation or a batch may have been read (then this is come to
+  // again): it would be made anew here.
+  if (launch.ancestors.empty() && has_ended(parent)) return answer_later(std::move(answer), session_ended(parent));
   if (launch.batch_id.value == "new") {
     launch.batch_id = ids_.batch();
     batches_.try_emplace(launch.batch_id);
@@ -182,14 +199,13 @@ void EngineImpl::launch_now(Launch&& launch, std::string key, std::string finger
     });
   }
 
-  const SessionId parent = launch.parent_session_id;
   if (parent && launch.ancestors.empty() && !known_parents_.contains(parent)) {
     if (known_parents_.size() >= known_parents_max) known_parents_.clear();
     Prepared known;
     known.commit.now = wall();
     known.commit.session = Session{.id = parent, .origin = "rest", .created_at = wall()};
     known.done = [this, parent](Result<Committed> stored) {
-      if (stored) known_parents_.insert(parent);
+      if (stored && !has_ended(parent)) known_parents_.insert(parent);
     };
     stage(std::move(known));
   }
@@ -226,13 +242,15 @@ void EngineImpl::launch_now(Launch&& launch, std::string key, std::string finger
       std::ranges::move(started->effects, std::back_inserter(prepared.effects));
     }
   }
-  move_batch(prepared, after.launch.batch_id, -1, std::to_underlying(after.state));
+  move_batch(prepared, after.launch.batch_id, -1, place_of(after));
   if (!key.empty()) prepared.commit.key = Commit::Key{key, fingerprint, live->id};
   finish(prepared, std::move(after), std::move(out));
   prepared.commit.before_version = 0;
-  prepared.done = [this, live, answer = std::move(answer)](Result<Committed> stored) mutable {
+  if (parent) ++births_[parent].under_way;
+  prepared.done = [this, live, parent, answer = std::move(answer)](Result<Committed> stored) mutable {
+    if (parent) born(parent);
     if (!stored) return answer(std::unexpected(stored.error()));
-    answer(view(*live->task));
+    answer(view(live->task));
   };
   live->busy = true;
   lives_.emplace(live->id, live);

@@ -56,6 +56,12 @@ void Line::erase(const Rank& rank) {
   if (piece.size() == 0) pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
+int64_t Line::size() const {
+  size_t count = 0;
+  for (const Piece& piece : pieces_) count += piece.size();
+  return static_cast<int64_t>(count);
+}
+
 int64_t Line::before(const Rank& rank) const {
   if (pieces_.empty()) return 0;
   const size_t at = piece_of(rank);

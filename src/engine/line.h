@@ -29,6 +29,7 @@ class Line {
   void insert(const Entry& entry);
   // Nothing where it is not in line.
   void erase(const Rank& rank);
+  int64_t size() const;
   // How many are before this rank.
   int64_t before(const Rank& rank) const;
 

@@ -16,6 +16,7 @@ std::string output_text(const Driver& driver, const TaskId& task, const OutputRa
     // Where the log is over its limit it goes on behind what was left out, which may be behind this range.
     for (const LogPiece& piece : log->pieces)
       if (piece.stream == range.stream && piece.offset < end) bytes += piece.bytes;
+    if (log->damaged) bytes += damage_text(log->cut);
     if (log->next <= from) break;
     from = log->next;
   }

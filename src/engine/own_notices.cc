@@ -39,8 +39,12 @@ void EngineImpl::deliver_notices(const LivePtr& live) {
   read([session = live->task->session_id](Store& store) { return store.notices(session, 0, delivered_at_once); },
        [this, live](Result<std::vector<Notice>> notices) {
          if (!notices || !takes_notices(*live)) return;
+         std::unordered_set<NoticeId> known;
+         for (const WaitingMessage& message : live->task->waiting)
+           if (message.notice) known.insert(message.notice);
          for (const Notice& notice : *notices)
-           if (!live->taken_notices.contains(notice.id)) submit(live, noticed(live->task->session_id, notice, false));
+           if (!live->taken_notices.contains(notice.id) && !known.contains(notice.id))
+             submit(live, noticed(live->task->session_id, notice, false));
        });
 }
 

@@ -9,6 +9,9 @@ namespace errand {
 namespace {
 
 constexpr int message_page = 50;
+constexpr Millis forget_after_start_ms = 60'000;  // A start has better things to do.
+
+}  // namespace
 
 // The agent's message that is still open: its newest one, though users may have written behind it.
 Result<std::optional<Message>> open_message(Store& store, const SessionId& session) {
@@ -24,8 +27,6 @@ Result<std::optional<Message>> open_message(Store& store, const SessionId& sessi
     before = page->messages.front().seq;
   }
 }
-
-}  // namespace
 
 struct EngineImpl::Recovered {
   struct Working {
@@ -105,6 +106,9 @@ void EngineImpl::take_up(Recovered recovered) {
     for (Message& message : entry.messages) live->messages.insert_or_assign(message.id, std::move(message));
     live->task = std::make_shared<const Task>(std::move(entry.task));
     lives_.emplace(live->id, live);
+    if (const auto batch = batches_.find(live->task->launch.batch_id);
+        batch != batches_.end() && live->task->stopping && !at_work(live->task->state))
+      ++batch->second.stopping;
     settle_slot(*live);
     settle_quota(*live);
     const Driver* const driver = driver_of(*live->task);
@@ -121,6 +125,7 @@ void EngineImpl::take_up(Recovered recovered) {
   next_expiry_ = recovered.next_expiry;
   wall_ahead_ = wall().ms - steady().ms;
   arm_retention();
+  arm_forgetting(forget_after_start_ms);
   end_orphans();
   recovering_ = false;
   schedule();
@@ -129,6 +134,8 @@ void EngineImpl::take_up(Recovered recovered) {
 
 // R2.3: a process whose task is gone is ended, and what its runs left goes.
 void EngineImpl::end_orphans() {
+  // Of a store that is damaged nobody knows what is gone.
+  if (parts_.store.health().state == StoreState::damaged) return;
   for (const auto& [name, driver] : parts_.drivers) {
     driver->known_runs([this, driver, alive = std::weak_ptr(alive_)](std::vector<Driver::KnownRun> runs) {
       if (alive.expired() || runs.empty()) return;

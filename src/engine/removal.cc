@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "engine/engine_impl.h"
+#include "engine/find_session.h"
 
 namespace errand {
 namespace {
@@ -13,6 +14,13 @@ constexpr int removal_page = 200;
 constexpr Millis retention_retry_ms = 60'000;
 constexpr Millis clock_set_ms = 3'600'000;  // The wall clock moved this far against the steady one: somebody set it.
 constexpr Millis clock_set_hold_ms = 3'600'000;  // And has this long to set it right.
+// Marks of what went: why a task or a session is not there, and which idempotency keys were used.
+constexpr Millis mark_kept_ms = 30LL * 86'400'000;
+constexpr int64_t tombstones_max = 100'000;
+constexpr size_t ended_sessions_max = 10'000;
+constexpr int forget_rows = 1'000;      // In one commit,
+constexpr int64_t forget_each = 1'000;  // and as soon as so many were made.
+constexpr Millis forget_pause_ms = 60'000;
 }  // namespace
 
 void EngineImpl::remove(TaskId id, Gone why, Reply<void> reply) {
@@ -34,7 +42,7 @@ void EngineImpl::remove_tree(TaskId id, Gone why, bool only_at_rest, Reply<void>
           if (!gone_before) return reply(std::unexpected(gone_before.error()));
           Action action{.input = input::Remove{only_at_rest}};
           action.gone = why;
-          action.reply = [reply = std::move(reply)](Result<Task> gone) mutable {
+          action.reply = [reply = std::move(reply)](Result<TaskPtr> gone) mutable {
             if (gone)
               reply({});
             else
@@ -59,23 +67,27 @@ void EngineImpl::remove_stragglers(const SessionId& session) {
 // Answers how many were removed; or why one could not be, though it is there (and, for `only_at_rest`, is at rest).
 void EngineImpl::remove_each(std::vector<TaskId> ids, Gone why, bool only_at_rest, Reply<int64_t> reply) {
   struct Count {
-    size_t left = 0;
     Result<int64_t> removed = 0;
     Reply<int64_t> reply;
   };
   if (ids.empty()) return reply(0);
-  auto count = std::make_shared<Count>(ids.size(), 0, std::move(reply));
-  for (TaskId& id : ids)
-    remove_tree(std::move(id), why, only_at_rest, [count, only_at_rest](Result<void> done) {
-      if (done && count->removed) {
-        ++*count->removed;
-      } else if (!done) {
-        const Code code = done.error().code;
-        const bool none_of_ours = code == Code::not_found || (only_at_rest && code == Code::conflict);
-        if (!none_of_ours) count->removed = std::unexpected(done.error());
-      }
-      if (--count->left == 0) count->reply(std::move(count->removed));
-    });
+  auto count = std::make_shared<Count>(0, std::move(reply));
+  act_on_each(
+      std::move(ids),
+      [this, count, why, only_at_rest](const TaskId& id, EachDone each_done) {
+        remove_tree(id, why, only_at_rest,
+                    [count, only_at_rest, each_done = std::move(each_done)](Result<void> done) mutable {
+                      if (done && count->removed) {
+                        ++*count->removed;
+                      } else if (!done) {
+                        const Code code = done.error().code;
+                        const bool none_of_ours = code == Code::not_found || (only_at_rest && code == Code::conflict);
+                        if (!none_of_ours) count->removed = std::unexpected(done.error());
+                      }
+                      each_done(done.has_value());
+                    });
+      },
+      [count](int64_t) { count->reply(std::move(count->removed)); });
 }
 
 void EngineImpl::clear(Scope scope, Reply<Cleared> reply) {
@@ -167,7 +179,7 @@ bool EngineImpl::clock_was_set() {
 }
 
 void EngineImpl::retention_due() {
-  if (clock_was_set()) return arm_retention();
+  if (clock_was_set() || steady() < retention_held_) return arm_retention();
   if (std::exchange(retention_running_, true)) return;
   struct Found {
     std::vector<TaskId> ids;
@@ -199,6 +211,48 @@ void EngineImpl::retention_due() {
           arm_retention();
         });
       });
+}
+
+void EngineImpl::mark_made() {
+  if (++marks_made_ == forget_each)
+    arm_forgetting(0);
+  else if (forget_timer_ == 0 && marks_made_ < forget_each)
+    arm_forgetting(mark_kept_ms);
+}
+
+void EngineImpl::arm_forgetting(Millis delay) {
+  timers_.cancel(std::exchange(forget_timer_, 0));
+  forget_timer_ = timers_.add(std::max<Millis>({delay, retention_held_ - steady(), 0}), [this] {
+    forget_timer_ = 0;
+    forget_due();
+  });
+  schedule();
+}
+
+// What is forgotten was said for long enough: a not-found says no more why, and a key may be used again.
+void EngineImpl::forget_due() {
+  if (clock_was_set() || steady() < retention_held_) return arm_forgetting(0);
+  marks_made_ = 0;
+  read([](Store& store) { return store.settings(ended_mark_prefix); },
+       [this](Result<std::vector<Commit::Setting>> marks) {
+         if (draining_) return;
+         if (!marks) return arm_forgetting(forget_pause_ms);
+         Prepared prepared;
+         prepared.commit.now = wall();
+         const Time before = wall() - mark_kept_ms;
+         OldMarks sessions = old_marks(*marks, before, ended_sessions_max, forget_rows);
+         const bool full = sessions.gone.size() == forget_rows;
+         prepared.commit.settings = std::move(sessions.gone);
+         prepared.commit.forget = {.before = before, .most = tombstones_max, .rows = forget_rows};
+         prepared.done = [this, full, oldest = sessions.oldest](const Result<Committed>& stored) {
+           if (!stored) return arm_forgetting(forget_pause_ms);
+           if (full || stored->forgotten == forget_rows) return arm_forgetting(0);
+           Time next = stored->oldest_tombstone;
+           if (!next || (oldest && oldest < next)) next = oldest;
+           if (next) arm_forgetting(std::max(next + mark_kept_ms - wall(), forget_pause_ms));
+         };
+         stage(std::move(prepared));
+       });
 }
 
 }  // namespace errand

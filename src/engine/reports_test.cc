@@ -104,6 +104,98 @@ TEST(Waiting, ThatIsCancelledFreesTheLine) {
   EXPECT_TRUE(world.run_to_rest(same.id));
 }
 
+TEST(Waiting, HoldsOthersForADayAtMostWhateverAProviderSays) {
+  World world;
+  const Millis day = 24 * 3'600'000;
+  Script far, endless;
+  far.add(fake::step::Blocked{WaitKind::quota, "In a year.", 400 * day, world.clock.wall() + 365 * day});
+  endless.add(fake::step::Blocked{WaitKind::quota, "Who knows.", 400 * day});
+  const Task named = world.run_script("far", far);
+  const Task unnamed = world.run_script("endless", endless, [](Launch& l) { l.model = "other"; });
+  world.advance(50);
+  const Time since = world.get(named.id).wait->since;
+  EXPECT_EQ(world.get(unnamed.id).wait->since, since);
+  const Task first = world.run_script("first", Script().say("me too"));
+  const Task second = world.run_script("second", Script().say("me too"), [](Launch& l) { l.model = "other"; });
+  world.advance(1'000);
+  ASSERT_EQ(world.engine->quotas().size(), 2u);
+  for (const Quota& quota : world.engine->quotas()) {
+    EXPECT_EQ(quota.since, since);
+    EXPECT_EQ(quota.until, since + day);
+  }
+  // A restart makes it no longer.
+  world.crash();
+  world.advance(day - 120'000, 60'000);
+  EXPECT_EQ(world.get(first.id).state, TaskState::pending);
+  EXPECT_EQ(world.get(second.id).state, TaskState::pending);
+  world.advance(180'000, 1'000);
+  EXPECT_EQ(world.get(first.id).state, TaskState::completed);
+  EXPECT_EQ(world.get(second.id).state, TaskState::completed);
+  EXPECT_TRUE(world.engine->quotas().empty());
+  EXPECT_TRUE(world.get(named.id).wait) << "it waits on by itself";
+}
+
+TEST(Waiting, IsListedAndEndedByAPerson) {
+  World world;
+  const auto clear = [&](const std::string& account) {
+    return world.ask<int64_t>([&](auto reply) { world.engine->clear_quota(account, std::move(reply)); });
+  };
+  EXPECT_TRUE(world.engine->quotas().empty());
+  EXPECT_EQ(clear("").value(), 0);
+  const Task waits = world.run_script("quota", Script().blocked(WaitKind::quota, "Usage limit.", 600'000).say("On."),
+                                      [](Launch& l) { l.model = "m"; });
+  world.advance(50);
+  const Task same = world.run_script("same", Script().say("me too"), [](Launch& l) { l.model = "m"; });
+  world.advance(50);
+  ASSERT_EQ(world.engine->quotas().size(), 1u);
+  const Quota quota = world.engine->quotas().front();
+  EXPECT_EQ(quota.account, "script/m");
+  EXPECT_EQ(quota.driver, "script");
+  EXPECT_EQ(quota.model, "m");
+  EXPECT_EQ(quota.text, "Usage limit.");
+  EXPECT_EQ(quota.since, world.get(waits.id).wait->since);
+  EXPECT_GT(quota.until, quota.since);
+  EXPECT_EQ(quota.tasks, std::vector<TaskId>{waits.id});
+  EXPECT_EQ(quota.waiting, 1);
+  EXPECT_EQ(quota.queued, 1);
+
+  const auto unknown = clear("script/other");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().reason, "no_quota");
+  EXPECT_EQ(world.engine->quotas().size(), 1u);
+
+  ASSERT_EQ(clear("script/m").value(), 1);
+  // It was durable before it was told.
+  world.crash();
+  EXPECT_FALSE(world.get(waits.id).wait);
+  EXPECT_TRUE(world.engine->quotas().empty());
+  ASSERT_TRUE(world.run_to_rest(same.id));
+}
+
+TEST(Waiting, ThatIsLiftedGoesOnAtOnce) {
+  World world;
+  const Task waits = world.run_script("quota", Script().blocked(WaitKind::quota, "Usage limit.", 600'000).say("On."));
+  world.advance(50);
+  ASSERT_EQ(world.ask<int64_t>([&](auto reply) { world.engine->clear_quota("", std::move(reply)); }).value(), 1);
+  world.advance(1'000);
+  EXPECT_EQ(world.get(waits.id).state, TaskState::completed);
+}
+
+TEST(Waiting, OfAProgramThatCannotBeToldHoldsNobodyElseWhenItIsLifted) {
+  World world;
+  Script script;
+  script.add(fake::step::Blocked{WaitKind::quota, "By itself.", 600'000, {}, true});
+  const Task waits = world.run_script("quota", script);
+  world.advance(50);
+  const Task same = world.run_script("same", Script().say("me too"));
+  world.advance(1'000);
+  EXPECT_EQ(world.get(same.id).state, TaskState::pending);
+  ASSERT_EQ(world.ask<int64_t>([&](auto reply) { world.engine->clear_quota("", std::move(reply)); }).value(), 1);
+  ASSERT_TRUE(world.run_to_rest(same.id));
+  EXPECT_TRUE(world.get(waits.id).wait);
+  EXPECT_TRUE(world.engine->quotas().empty());
+}
+
 TEST(Waiting, GoesOnAfterTheServerDied) {
   World world;
   const Task waits = world.run_script("quota", Script().blocked(WaitKind::quota, "Usage limit.", 5'000).say("On."));
@@ -121,6 +213,7 @@ TEST(WhenStored, IsCalledWhenAllBeforeItIsDurableAndNeverInside) {
       Status send(const Message&) override { return {}; }
       void answer(const std::string&, const std::string&, const std::string&) override {}
       void stop() override {}
+      void drop() override {}
     };
     Capabilities capabilities() const override { return {}; }
     Status check(const Launch&) const override { return {}; }

@@ -21,13 +21,13 @@ void EngineImpl::open_session(Session session, Reply<Session> reply) {
   } else {
     // Whoever opens one by its name means it, though one of that name has ended before.
     prepared.commit.settings.push_back(no_ended_mark(session.id));
-    ended_now_.erase(session.id);
   }
   if (session.origin.empty()) session.origin = "rest";
   session.created_at = wall();
   prepared.commit.session = session;
   prepared.done = [this, id = session.id, reply = std::move(reply)](Result<Committed> stored) mutable {
     if (!stored) return reply(std::unexpected(stored.error()));
+    ended_now_.erase(id);
     // An existing one stayed as it is: answer what is stored.
     read([id](Store& store) { return store.session(id); }, std::move(reply));
   };
@@ -36,11 +36,28 @@ void EngineImpl::open_session(Session session, Reply<Session> reply) {
 
 void EngineImpl::end_session(SessionId id, Reply<int64_t> reply) {
   if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
-  end_session_on(std::move(id), 0, std::move(reply));
+  // From now on nothing is launched under it. What was launched before is waited for, and goes with the others.
+  ending_.insert(id);
+  Reply<int64_t> done = [this, id, reply = std::move(reply)](Result<int64_t> removed) mutable {
+    if (const auto one = ending_.find(id); one != ending_.end()) ending_.erase(one);
+    reply(std::move(removed));
+  };
+  const auto births = births_.find(id);
+  if (births == births_.end()) return end_session_on(std::move(id), 0, std::move(done));
+  births->second.then.emplace_back(
+      [this, id, done = std::move(done)]() mutable { end_session_on(std::move(id), 0, std::move(done)); });
 }
 
-// Its tasks go first, also those that are launched meanwhile; where one cannot go the session stays, and the call can
-// be repeated.
+// A launch under this session is stored, or refused.
+void EngineImpl::born(const SessionId& parent) {
+  const auto births = births_.find(parent);
+  if (births == births_.end() || --births->second.under_way > 0) return;
+  std::vector<Work> waiting = std::move(births->second.then);
+  births_.erase(births);
+  for (Work& then : waiting) then();
+}
+
+// Its tasks go first; where one cannot go the session stays, and the call can be repeated.
 void EngineImpl::end_session_on(SessionId id, int64_t removed_before, Reply<int64_t> reply) {
   struct Found {
     Session session;
@@ -77,6 +94,7 @@ void EngineImpl::end_session_on(SessionId id, int64_t removed_before, Reply<int6
             ended_now_.erase(id);
             return reply(std::unexpected(stored.error()));
           }
+          mark_made();
           wake_notice_waiters(id);  // They, and its streams, see that it is gone.
           reply(removed_before);
         };
@@ -118,7 +136,7 @@ void EngineImpl::await_notices(SessionId id, int64_t after, int limit, Millis bl
   waiter->reply = std::move(reply);
   const auto leave = [this, id](const std::shared_ptr<NoticeWaiter>& leaving) {
     const auto waiting = notice_waiters_.find(id);
-    if (waiting == notice_waiters_.end() || std::erase(waiting->second, leaving) == 0) return false;
+    if (waiting == notice_waiters_.end() || waiting->second.erase(leaving) == 0) return false;
     if (waiting->second.empty()) notice_waiters_.erase(waiting);
     timers_.cancel(leaving->timer);
     return true;
@@ -127,7 +145,7 @@ void EngineImpl::await_notices(SessionId id, int64_t after, int limit, Millis bl
     const auto due = weak.lock();
     if (due && leave(due)) read_notices(id, due->after, due->limit, std::move(due->reply));
   });
-  notice_waiters_[id].push_back(waiter);
+  notice_waiters_[id].insert(waiter);
   schedule();
   read_notices(id, after, limit, [leave, waiter](Result<std::vector<Notice>> found) {
     if (found && found->empty()) return;
@@ -166,7 +184,7 @@ void EngineImpl::take_notices(std::vector<Notice> notices, Reply<void> reply) {
   for (const Notice& notice : notices) {
     Action action{.input = input::NoticeTaken{notice.id}};
     action.taken.push_back(notice.id);
-    action.reply = [this, id = notice.id, one_done](Result<Task> task) {
+    action.reply = [this, id = notice.id, one_done](Result<TaskPtr> task) {
       if (task) return one_done({});
       if (task.error().code != Code::not_found) return one_done(std::unexpected(task.error()));
       Prepared prepared;

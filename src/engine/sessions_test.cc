@@ -1,4 +1,5 @@
 // Sessions that ended, and what is said of them (R3.6).
+#include "engine/find_session.h"
 #include "engine/world_test.h"
 
 namespace errand {
@@ -66,11 +67,62 @@ TEST_F(Sessions, R3_5_ALaunchThatComesWhileItEndsDoesNotMakeItAnew) {
   launch.parent_session_id = SessionId("ses_a");
   std::optional<Result<int64_t>> ended;
   world.engine->end_session(SessionId("ses_a"), [&](Result<int64_t> result) { ended = std::move(result); });
-  world.engine->launch(launch, {}, {}, [&](Result<TaskView> result) { launched = std::move(result); });
+  world.engine->launch(launch, {}, {}, [&](Result<TaskView> result) { launched.emplace(std::move(result)); });
   world.settle();
   ASSERT_TRUE(launched && ended);
   // Either it was there first and went with the session, or it was refused: the session is gone in any case.
   EXPECT_FALSE(world.store->session(SessionId("ses_a")));
+}
+
+// A launch reads: its parent, its batch. The session may end at any moment of it, and the launch may come at any moment
+// of the end.
+TEST_F(Sessions, R3_5_OneThatEndsAtAnyMomentOfALaunchStaysEndedAndHasNoTasks) {
+  int refused = 0, taken = 0;
+  for (const bool end_first : {false, true})
+    for (const bool known : {false, true})
+      for (const bool readers_first : {false, true})
+        for (int steps = 0; steps < 30; ++steps) {
+          World one;
+          // A batch that is at rest, and read only when somebody launches into it.
+          const Task other = one.launch("noop", [](Launch& l) { l.batch_id = BatchId("new"); });
+          ASSERT_TRUE(one.run_to_rest(other.id));
+          one.crash();
+          ASSERT_TRUE(one.ask<Session>([&](auto reply) {
+            one.engine->open_session({.id = SessionId("ses_a"), .origin = "rest", .created_at = {}}, std::move(reply));
+          }));
+          if (known) one.launch("noop", [](Launch& l) { l.parent_session_id = SessionId("ses_a"); });
+          Launch launch;
+          launch.agent_id = "demo";
+          launch.prompt = "noop";
+          launch.parent_session_id = SessionId("ses_a");
+          launch.batch_id = other.launch.batch_id;
+          std::optional<Result<int64_t>> ended;
+          std::optional<Result<TaskView>> launched;
+          const auto begin = [&](bool end) {
+            if (end)
+              one.engine->end_session(SessionId("ses_a"), [&](Result<int64_t> result) { ended = std::move(result); });
+            else
+              one.engine->launch(launch, {}, {}, [&](Result<TaskView> result) { launched.emplace(std::move(result)); });
+          };
+          begin(end_first);
+          for (int i = 0; i < steps; ++i)
+            readers_first ? one.readers.run_one() || one.loop.run_one() : one.loop.run_one() || one.readers.run_one();
+          begin(!end_first);
+          one.settle();
+          ASSERT_TRUE(launched && ended);
+          const std::string when = (end_first ? "end, " : "launch, ") + std::to_string(steps) + " steps" +
+                                   (known ? ", known" : "") + (readers_first ? ", readers first" : "");
+          EXPECT_TRUE(*ended) << when;
+          if (!*launched) EXPECT_EQ(launched->error().reason, "session_ended") << when;
+          (*launched ? taken : refused)++;
+          EXPECT_FALSE(one.store->session(SessionId("ses_a"))) << when;
+          EXPECT_TRUE(one.store->tasks_of_parent(SessionId("ses_a"))->empty()) << when;
+          one.advance(5'000);
+          EXPECT_FALSE(one.store->session(SessionId("ses_a"))) << "later, " << when;
+          if (HasFailure()) return;
+        }
+  EXPECT_GT(refused, 10);
+  EXPECT_GT(taken, 10);
 }
 
 TEST_F(Sessions, OneThatEndedCanBeOpenedAnewByWhoMeansIt) {
@@ -81,6 +133,59 @@ TEST_F(Sessions, OneThatEndedCanBeOpenedAnewByWhoMeansIt) {
   EXPECT_TRUE(notices("ses_a"));
   world.crash();
   EXPECT_TRUE(launch("ses_a"));
+}
+
+// Marks of what went have an age. Before it they are there, over every restart; behind it nothing is left of them.
+TEST_F(Sessions, MarksOfWhatWentAndTheirKeysAreForgottenAfterThirtyDays) {
+  constexpr Millis day = 86'400'000;
+  Launch with_key;
+  with_key.agent_id = "demo";
+  with_key.prompt = "noop";
+  const auto launch_with_key = [&] {
+    return world.ask<TaskView>([&](auto reply) { world.engine->launch(with_key, "key", "print", std::move(reply)); });
+  };
+  const TaskId id = launch_with_key()->task.id;
+  ASSERT_TRUE(world.run_to_rest(id));
+  ASSERT_TRUE(world.ask<void>([&](auto reply) { world.engine->remove(id, Gone::deleted, std::move(reply)); }));
+  ASSERT_TRUE(open("ses_a"));
+  ASSERT_TRUE(end("ses_a"));
+  for (int days = 0; days < 29; days += 7) {
+    EXPECT_EQ(reason(notices("ses_a")), "session_ended") << days;
+    EXPECT_EQ(reason(launch_with_key()), "deleted") << days;
+    if (days == 14) world.crash();
+    world.advance(7 * day, day / 24);
+    if (days == 21) break;
+  }
+  EXPECT_EQ(reason(launch_with_key()), "deleted") << "after 28 days";
+  world.advance(3 * day, day / 24);
+  EXPECT_EQ(reason(notices("ses_a")), "") << "after 31 days nobody knows it";
+  EXPECT_TRUE(world.store->settings("ended_session/")->empty());
+  EXPECT_EQ(reason(world.store->get(id)), "");
+  const Result<TaskView> again = launch_with_key();
+  ASSERT_TRUE(again) << "the key may be used again";
+  EXPECT_NE(again->task.id, id);
+}
+
+TEST_F(Sessions, ThereIsABoundOnMarksHoweverYoungTheyAre) {
+  std::vector<Commit::Setting> marks;
+  for (int i = 0; i < 50; ++i)
+    marks.push_back(ended_mark(SessionId("ses_" + std::to_string(i)), Time{1'000'000LL + i}));
+  const OldMarks old = old_marks(marks, Time{1}, 20, 10);
+  ASSERT_EQ(old.gone.size(), 10u);
+  EXPECT_EQ(old.gone.front().name, "ended_session/ses_0");
+  EXPECT_EQ(old.oldest, Time{1'000'010});
+  EXPECT_EQ(old_marks(marks, Time{1}, 20, 100).gone.size(), 30u);
+  EXPECT_EQ(old_marks(marks, Time{1'000'005}, 100, 100).gone.size(), 5u);
+}
+
+TEST_F(Sessions, FeedsThatNobodyReadsDoNotStay) {
+  const std::shared_ptr<Feed> held = world.engine->feed(TaskId("task_held"));
+  for (int i = 0; i < 5'000; ++i) {
+    world.engine->feed(TaskId("task_" + std::to_string(i)));
+    world.engine->session_feed(SessionId("ses_" + std::to_string(i)));
+  }
+  EXPECT_LT(world.engine->health().feeds, 1'000);
+  EXPECT_EQ(world.engine->feed(TaskId("task_held")), held);
 }
 
 }  // namespace

@@ -8,6 +8,9 @@
 #include "task/json_in.h"
 
 namespace errand {
+namespace {
+constexpr size_t feeds_min = 256;
+}  // namespace
 
 TaskMoment EngineImpl::moment(const Task& task) const {
   TaskMoment moment{.now = parts_.clock.wall()};
@@ -20,10 +23,12 @@ Health EngineImpl::health() const {
   health.running = slots_.running();
   health.queued = slots_.queued();
   for (const auto& [id, live] : lives_) health.working += live->task && live->task->phase == TurnPhase::working;
-  health.inbox = under_way_ + static_cast<int64_t>(staged_.size());
+  health.inbox = std::max<int64_t>(under_way_ + static_cast<int64_t>(staged_.size()), backlog_->inputs);
+  health.inbox_bytes = backlog_->bytes;
   health.streams = static_cast<int64_t>(all_->reader_count());
   for (const auto& [id, feed] : feeds_)
     if (const auto held = feed.lock()) health.streams += static_cast<int64_t>(held->reader_count());
+  health.feeds = std::ssize(feeds_) + std::ssize(session_feeds_);
   health.commits = commits_;
   health.events = events_;
   health.recovering = recovering_;
@@ -31,7 +36,18 @@ Health EngineImpl::health() const {
   return health;
 }
 
+// Each time there are twice as many as the last time: so it costs little for each, and what nobody holds is never more
+// than what somebody does (or a few).
+void EngineImpl::drop_unheld_feeds() {
+  if (feeds_.size() + session_feeds_.size() < feeds_looked_at_) return;
+  const auto unheld = [](const auto& entry) { return entry.second.expired(); };
+  std::erase_if(feeds_, unheld);
+  std::erase_if(session_feeds_, unheld);
+  feeds_looked_at_ = std::max(feeds_min, 2 * (feeds_.size() + session_feeds_.size()));
+}
+
 std::shared_ptr<Feed> EngineImpl::feed(const TaskId& id) {
+  drop_unheld_feeds();
   std::weak_ptr<Feed>& known = feeds_[id];
   std::shared_ptr<Feed> feed = known.lock();
   if (!feed) {
@@ -43,6 +59,7 @@ std::shared_ptr<Feed> EngineImpl::feed(const TaskId& id) {
 }
 
 std::shared_ptr<Feed> EngineImpl::session_feed(const SessionId& id) {
+  drop_unheld_feeds();
   std::weak_ptr<Feed>& known = session_feeds_[id];
   std::shared_ptr<Feed> feed = known.lock();
   if (!feed) {

@@ -107,6 +107,13 @@ void Slots::release(const TaskId& id) {
   holders_.erase(holder);
 }
 
+int64_t Slots::queued(const std::function<bool(const std::string&, const std::string&)>& which) const {
+  int64_t count = 0;
+  for (const auto& [key, lane] : lanes_)
+    if (which(key.first, key.second)) count += lane->line.size();
+  return count;
+}
+
 std::optional<int64_t> Slots::position(const TaskId& id) const {
   const auto place = places_.find(id);
   if (place == places_.end()) return {};

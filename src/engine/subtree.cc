@@ -90,7 +90,8 @@ void EngineImpl::with_parent(Launch&& launch, Reply<Launch> then) {
       },
       [this, launch = std::move(launch), then = std::move(then)](Result<std::optional<Task>> parent) mutable {
         if (!parent) return then(std::unexpected(parent.error()));
-        if (ended_now_.contains(launch.parent_session_id)) return then(session_ended(launch.parent_session_id));
+        // A task's own session ends with the task.
+        if (!*parent && has_ended(launch.parent_session_id)) return then(session_ended(launch.parent_session_id));
         if (!*parent) {
           launch.bounds.clear();
           return then(std::move(launch));
@@ -109,7 +110,19 @@ void EngineImpl::cancel_children(const SessionId& session) {
            timers_.add(store_retry_ms, [this, session] { cancel_children(session); });
            return schedule();
          }
-         for (const TaskId& id : *children) submit(id, {.input = input::Cancel{"parent"}});
+         act_on_each(
+             std::move(*children),
+             [this](const TaskId& id, EachDone done) {
+               Action action{.input = input::Cancel{"parent"}};
+               action.reply = [this, id, done = std::move(done)](const Result<TaskPtr>& cancelled) mutable {
+                 const bool failed = !cancelled && cancelled.error().code != Code::conflict &&
+                                     cancelled.error().code != Code::not_found;
+                 if (failed) submit(id, {.input = input::Cancel{"parent"}});  // Our own: tried until it is stored.
+                 done(cancelled.has_value());
+               };
+               submit(id, std::move(action));
+             },
+             [](int64_t) {});
        });
 }
 

@@ -24,6 +24,18 @@ size_t text_bytes(const std::vector<Report>& reports) {
   return bytes;
 }
 
+// Adds texts to those that wait, joined where they go on in the same part.
+void join_texts(std::vector<Report>& waiting, std::vector<Report> more) {
+  for (Report& report : more) {
+    auto* const last = waiting.empty() ? nullptr : std::get_if<report::Text>(&waiting.back());
+    const auto& text = std::get<report::Text>(report);
+    if (last != nullptr && last->part == text.part && last->reasoning == text.reasoning)
+      last->text += text.text;
+    else
+      waiting.push_back(std::move(report));
+  }
+}
+
 }  // namespace
 
 void EngineImpl::perform(const LivePtr& live, std::vector<Effect> effects) {
@@ -69,12 +81,12 @@ void EngineImpl::open_turn(const LivePtr& live, bool reattach) {
     return;
   }
   read(
-      [task = live->task, plain, reattach](Store& store) -> Result<Opening> {
+      [task = live->task, plain, reattach, payers = unread_payers(live)](Store& store) -> Result<Opening> {
         Opening opening;
         Result<bool> orphaned = is_orphaned(store, *task);
         if (!orphaned) return std::unexpected(orphaned.error());
         opening.orphaned = *orphaned;
-        Result<std::vector<Purse>> purses = read_purses(store, *task);
+        Result<std::vector<Purse>> purses = read_purses(store, payers);
         if (!purses) return std::unexpected(purses.error());
         opening.purses = std::move(*purses);
         if (plain) return opening;
@@ -119,7 +131,7 @@ void EngineImpl::opening_read(const LivePtr& live, bool reattach, Opening openin
   for (size_t i = 0; i < opening.notices.size(); ++i) {
     Action action = noticed(live->task->session_id, opening.notices[i], false);
     if (i + 1 == opening.notices.size())
-      action.reply = [this, live, reattach](Result<Task> stored) {
+      action.reply = [this, live, reattach](Result<TaskPtr> stored) {
         if (stored || live->removed) return open_turn(live, reattach);
         timers_.add(store_retry_ms, [this, live, reattach] { open_turn(live, reattach); });
         schedule();
@@ -177,7 +189,7 @@ void EngineImpl::take_up_turn(const LivePtr& live) {
   const bool goes_on = driver == nullptr || driver->capabilities().keeps_message;
   if (goes_on || !live->recorder.has_open() || live->removed) return open_turn(live, true);
   Action action{.input = input::Activity{live->task->run}, .take_up = true};
-  action.reply = [this, live](Result<Task> closed) {
+  action.reply = [this, live](Result<TaskPtr> closed) {
     if (closed || live->removed) return open_turn(live, true);
     timers_.add(store_retry_ms, [this, live] { take_up_turn(live); });
   };
@@ -185,7 +197,7 @@ void EngineImpl::take_up_turn(const LivePtr& live) {
   submit(live, std::move(action));
 }
 
-// A driver that does not answer a stop is let go after a while: ~Turn leaves nothing behind.
+// A driver that does not answer a stop is let go after a while: drop() leaves nothing behind.
 void EngineImpl::stop_turn(const LivePtr& live) {
   const int run = live->sink->run();
   if (live->stop_timer == 0)
@@ -194,6 +206,7 @@ void EngineImpl::stop_turn(const LivePtr& live) {
       if (!live->turn || live->sink->run() != run) return;
       log_warning("engine", "the driver of " + live->id.value + " did not answer a stop; its turn is dropped");
       live->sink->mute();
+      live->turn->drop();
       live->turn.reset();  // At once: nothing of it may be left when somebody is told that it ended.
       bury(*live);
       end_without_turn(live, run);
@@ -225,21 +238,68 @@ void EngineImpl::reported(TurnSink& sink, std::vector<Report> reports, std::stri
       live->seen = std::move(still->seen);
       return;
     }
-  live->last_sign = steady();
-  live->warned = false;
-  live->seen.clear();
+  const bool sign = std::ranges::any_of(reports, [](const Report& report) {
+    const auto* used = std::get_if<report::Resources>(&report);
+    return used == nullptr || used->just_now;
+  });
+  if (sign) {
+    live->last_sign = steady();
+    live->warned = false;
+    live->seen.clear();
+  }
   Action action{.input = input::Activity{sink.run()}, .checkpoint = std::move(checkpoint)};
   action.soft =
       std::ranges::all_of(reports, [](const Report& report) { return std::holds_alternative<report::Text>(report); });
   if (action.soft) {
     live->soft_bytes += text_bytes(reports);
     if (!live->soft_until)
-      live->soft_until =
-          live->last_sign + (read_live(live->id) ? settings_.delta_watched_ms : settings_.delta_unwatched_ms);
+      live->soft_until = steady() + (read_live(live->id) ? settings_.delta_watched_ms : settings_.delta_unwatched_ms);
+  }
+  const size_t bytes = weight(reports) + action.checkpoint.size();
+  const size_t added = text_bytes(reports);
+  action.report = ++live->reported;
+  // Small pieces of text come by the thousand: those that wait together are one.
+  if (Action* const last = action.soft && !live->inbox.empty() ? &live->inbox.back() : nullptr;
+      last != nullptr && last->soft && std::get<input::Activity>(last->input).run == sink.run()) {
+    join_texts(last->reports, std::move(reports));
+    last->checkpoint = std::move(action.checkpoint);
+    last->report = action.report;
+    last->charge.add(added);
+    to_pump_.push_back(live);
+    return schedule();
   }
   action.reports = std::move(reports);
-  action.report = ++live->reported;
+  action.charge = Charge(sink.backlog(), sizeof(Action) + bytes);
   submit(live, std::move(action));
+}
+
+bool EngineImpl::has_room(const TurnSink& sink) const {
+  const LivePtr live = sink.live();
+  if (!live || live->removed) return true;  // Nothing of it is stored any more.
+  return sink.backlog()->bytes < settings_.turn_bytes && reports_backlog_->bytes < settings_.turns_bytes;
+}
+
+void EngineImpl::when_room(TurnSink& sink, Work then) {
+  const LivePtr live = sink.live();
+  if (!live || live->removed) return;
+  if (!live->when_room) want_room_.push_back(live);
+  live->when_room = std::move(then);
+  live->soft_until = Time{};  // A turn that waits says nothing more that could be merged.
+  to_pump_.push_back(live);
+  schedule();
+}
+
+// Turns that were told to wait go on, where enough of what they reported is stored.
+void EngineImpl::give_room() {
+  std::erase_if(want_room_, [this](const LivePtr& live) {
+    if (!live->when_room || !live->sink) return true;
+    if (!has_room(*live->sink)) return false;
+    parts_.loop.post([alive = std::weak_ptr(alive_), live, sink = live->sink.get(),
+                      then = std::exchange(live->when_room, nullptr)]() mutable {
+      if (!alive.expired() && live->turn && live->sink.get() == sink) then();
+    });
+    return true;
+  });
 }
 
 void EngineImpl::when_stored(TurnSink& sink, Work then) {
@@ -307,6 +367,7 @@ void EngineImpl::turn_ended(TurnSink& sink, Outcome outcome) {
 // The turn may be in the middle of calling us: it is destroyed at the next tick.
 void EngineImpl::bury(Live& live) {
   live.when_stored.clear();
+  live.when_room = nullptr;
   if (live.sink) live.sink->mute();
   if (live.turn) dead_turns_.push_back(std::move(live.turn));
   if (live.sink) dead_sinks_.push_back(std::move(live.sink));

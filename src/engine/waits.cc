@@ -17,7 +17,7 @@ uint64_t EngineImpl::wait(std::vector<TaskId> ids, Until until, Millis block_ms,
       late({});
     }
   });
-  for (const TaskId& id : waiter.left) waiting_for_task_.emplace(id, key);
+  for (const TaskId& id : waiter.left) waiting_for_task_[id].insert(key);
   const std::vector<TaskId> once(waiter.left.begin(), waiter.left.end());
   task_waiters_.emplace(key, std::move(waiter));
   schedule();
@@ -33,14 +33,14 @@ void EngineImpl::give_up(uint64_t wait) {
   auto node = task_waiters_.extract(wait);
   if (node.empty()) return;
   timers_.cancel(node.mapped().timer);
-  for (const TaskId& id : node.mapped().left) {
-    const auto range = waiting_for_task_.equal_range(id);
-    for (auto it = range.first; it != range.second; ++it)
-      if (it->second == wait) {
-        waiting_for_task_.erase(it);
-        break;
-      }
-  }
+  for (const TaskId& id : node.mapped().left) no_longer_waits(wait, id);
+}
+
+void EngineImpl::no_longer_waits(uint64_t key, const TaskId& id) {
+  const auto waiting = waiting_for_task_.find(id);
+  if (waiting == waiting_for_task_.end()) return;
+  waiting->second.erase(key);
+  if (waiting->second.empty()) waiting_for_task_.erase(waiting);
 }
 
 void EngineImpl::waited_for(uint64_t wait, const TaskId& id) {
@@ -49,6 +49,7 @@ void EngineImpl::waited_for(uint64_t wait, const TaskId& id) {
   TaskWaiter& waiter = found->second;
   if (waiter.until == Until::all && (waiter.left.size() > 1 || !waiter.left.contains(id))) {
     waiter.left.erase(id);
+    no_longer_waits(wait, id);
     return;
   }
   Reply<void> reply = std::move(waiter.reply);
@@ -57,11 +58,9 @@ void EngineImpl::waited_for(uint64_t wait, const TaskId& id) {
 }
 
 void EngineImpl::answer_waiters(const TaskId& id, bool removed) {
-  std::vector<uint64_t> waiting;
-  const auto waiters = waiting_for_task_.equal_range(id);
-  for (auto it = waiters.first; it != waiters.second; ++it) waiting.push_back(it->second);
-  waiting_for_task_.erase(id);
-  for (const uint64_t key : waiting) {
+  auto waiters = waiting_for_task_.extract(id);
+  if (waiters.empty()) return;
+  for (const uint64_t key : waiters.mapped()) {
     auto node = result_waiters_.extract(key);
     if (node.empty()) {
       waited_for(key, id);

@@ -73,7 +73,7 @@ TEST(Waits, R5_5_WhoWaitsForOneThatIsCancelledHasItsResultAndItsNoticeWhenNothin
   });
   world.advance(1'000);
   std::optional<Result<ResultView>> blocked;
-  world.engine->result(task.id, 60'000, [&](Result<ResultView> result) { blocked = std::move(result); });
+  world.engine->result(task.id, 60'000, [&](Result<ResultView> result) { blocked.emplace(std::move(result)); });
   Waiting waiting(world, {task.id}, Engine::Until::all);
   const auto cancelled =
       world.ask<TaskView>([&](auto reply) { world.engine->cancel(task.id, "user", std::move(reply)); });

@@ -17,7 +17,8 @@
 namespace errand {
 
 struct World {
-  explicit World(EngineSettings with = {}) : settings(std::move(with)) {
+  explicit World(EngineSettings with = {}, std::map<std::string, Driver*> more = {})
+      : settings(std::move(with)), more_drivers(std::move(more)) {
     settings.default_work_dir = "/tmp";
     start();
   }
@@ -37,15 +38,17 @@ struct World {
     fake::FakeOptions inside{.script = script, .stop_ms = stop_ms};
     inside.capabilities.keeps_message = false;
     in_server = std::make_unique<fake::FakeDriver>(*timers, std::move(inside));
+    std::map<std::string, Driver*> drivers = more_drivers;
+    drivers.insert({{"demo", demo.get()}, {"script", scripted.get()}, {"in_server", in_server.get()}});
+    std::vector<Agent> agents;
+    for (const auto& [name, driver] : drivers) agents.push_back({.id = name, .name = name, .driver = name});
     engine = make_engine({.store = *store,
                           .loop = loop,
                           .readers = readers,
                           .clock = clock,
                           .random = random,
-                          .drivers = {{"demo", demo.get()}, {"script", scripted.get()}, {"in_server", in_server.get()}},
-                          .agents = {{.id = "demo", .name = "demo", .driver = "demo"},
-                                     {.id = "script", .name = "script", .driver = "script"},
-                                     {.id = "in_server", .name = "in_server", .driver = "in_server"}},
+                          .drivers = std::move(drivers),
+                          .agents = std::move(agents),
                           .wake_at = {},
                           .faults = {},
                           .pinned = pinned},
@@ -86,7 +89,7 @@ struct World {
   template <class T, class Call>
   Result<T> ask(Call call) {
     std::optional<Result<T>> answer;
-    call(Reply<T>([&](Result<T> result) { answer = std::move(result); }));
+    call(Reply<T>([&](Result<T> result) { answer.emplace(std::move(result)); }));
     settle();
     if (!answer) return fail(Code::internal, "no answer");
     return *answer;
@@ -143,6 +146,7 @@ struct World {
   HandExecutor loop, readers;
   std::shared_ptr<MemoryDisk> disk = make_memory_disk();
   EngineSettings settings;
+  std::map<std::string, Driver*> more_drivers;  // An agent of the same name for each.
   std::vector<std::string> pinned;
   Millis stop_ms = 0;  // How long a turn of the agent `in_server` takes to stop, from the next start on.
   std::function<std::optional<Error>()> read_fault;  // What the store answers instead of a read.

@@ -33,8 +33,10 @@ class FileSource final : public Source {
   File file_;
 };
 
-std::string cut_line(int64_t bytes) {
-  return "[... " + std::to_string(bytes) + " bytes were left out: the output was over its limit ...]\n";
+std::string cut_line(const Source::Chunk& chunk) {
+  return "[... " + std::to_string(chunk.cut) +
+         (chunk.damaged ? " bytes are damaged on the disk and were left out ...]\n"
+                        : " bytes were left out: the output was over its limit ...]\n");
 }
 
 std::string shown(std::string_view bytes, bool strip) {
@@ -102,11 +104,11 @@ Result<Looking::Raw> Looking::gather(int64_t offset, int64_t limit) {
   while (limit > 0) {
     Result<Source::Chunk> chunk = source_.read(raw.next, std::min(limit, chunk_bytes));
     if (!chunk) return std::unexpected(chunk.error());
-    if (chunk->cut > 0 && raw.bytes.empty() && offset > 0) {
+    if (chunk->cut > 0 && raw.bytes.empty() && offset > 0 && !chunk->damaged) {
       raw.begin = chunk->offset;  // What was asked for begins behind the cut.
     } else if (chunk->cut > 0) {
       if (!raw.bytes.empty() && !raw.bytes.ends_with('\n')) raw.bytes += '\n';
-      raw.bytes += cut_line(chunk->cut);
+      raw.bytes += cut_line(*chunk);
     }
     if (chunk->next <= raw.next) {
       nothing_follows(raw.next);

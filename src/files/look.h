@@ -22,9 +22,10 @@ class Source {
   virtual ~Source() = default;
   struct Chunk {
     std::string bytes;
-    int64_t offset = 0;  // Of the first of them.
-    int64_t next = 0;    // Where to go on. Not beyond `offset` and no bytes: there is nothing (yet).
-    int64_t cut = 0;     // Bytes before `offset` that are no longer there: the source kept head and tail only.
+    int64_t offset = 0;    // Of the first of them.
+    int64_t next = 0;      // Where to go on. Not beyond `offset` and no bytes: there is nothing (yet).
+    int64_t cut = 0;       // Bytes before `offset` that are no longer there: the source kept head and tail only;
+    bool damaged = false;  // or they are not what was written.
   };
   virtual Result<Chunk> read(int64_t offset, int64_t limit) = 0;
   virtual int64_t size() = 0;

@@ -23,6 +23,11 @@ class CurlCall final : public Call {
     if (!std::exchange(transfer_->handler, nullptr)) return;
     if (const auto owner = transfer_->owner.lock()) owner->remove(transfer_);
   }
+  void hold() override { transfer_->held = true; }
+  void go_on() override {
+    if (!std::exchange(transfer_->held, false) || !std::exchange(transfer_->kept, false)) return;
+    if (const auto owner = transfer_->owner.lock()) owner->deliver_later(transfer_);
+  }
 
  private:
   const std::shared_ptr<Transfer> transfer_;

@@ -69,6 +69,10 @@ class Handler {
 class Call {
  public:
   virtual ~Call() = default;
+  // The handler is called no more until go_on(): so much of the answer as may be on its way to it (in_flight_max) is
+  // read meanwhile, and the rest waits at the server. May be called inside the handler.
+  virtual void hold() {}
+  virtual void go_on() {}
 };
 
 class Client {

@@ -16,6 +16,10 @@ constexpr Millis sleep_max_ms = 3'600'000;
 }  // namespace
 
 void Transfer::deliver() {
+  if (held) {  // What comes is added to what is kept, up to its bound: `posted` stays.
+    kept = true;
+    return;
+  }
   std::optional<Head> got_head;
   std::string bytes;
   std::optional<Status> done;

@@ -29,6 +29,8 @@ struct Transfer : std::enable_shared_from_this<Transfer> {
   // The loop's thread.
   Handler* handler;  // Null: nobody listens any more.
   const std::weak_ptr<Transfers> owner;
+  bool held = false;  // The handler wants nothing now,
+  bool kept = false;  // and something is kept for it.
   void deliver();
 
   // curl's thread.
@@ -68,6 +70,9 @@ class Transfers : public std::enable_shared_from_this<Transfers> {
   void remove(std::shared_ptr<Transfer> transfer) { command(Command::Kind::remove, std::move(transfer)); }
   void resume(std::shared_ptr<Transfer> transfer) { command(Command::Kind::resume, std::move(transfer)); }
   void stop() { command(Command::Kind::stop, nullptr); }
+  void deliver_later(std::shared_ptr<Transfer> transfer) {
+    loop_.post([transfer = std::move(transfer)] { transfer->deliver(); });
+  }
   void run();
 
   // From libcurl, on its thread.

@@ -2,7 +2,10 @@
 
 #include <boost/json.hpp>
 
+#include "api/fields.h"
 #include "api/launch.h"
+#include "base/encode.h"
+#include "base/text.h"
 
 namespace errand::mcp {
 namespace {
@@ -40,6 +43,12 @@ SessionId client_session(const net::Request& request, const Incoming& message) {
   std::string id = request.who.is_owner() ? "mcp-" : "mcp-" + request.who.id + "-";
   for (const char c : name) id += api::is_plain_id(std::string(1, c)) ? c : '-';
   return SessionId(id);
+}
+
+std::string work_dir_of(const net::Request& request) {
+  if (!request.who.session.empty()) return {};
+  const std::optional<std::string> folder = from_base64(request.header("errand-work-dir"));
+  return folder && api::is_absolute_path(*folder) && is_utf8(*folder) ? *folder : std::string();
 }
 
 }  // namespace errand::mcp

@@ -18,4 +18,8 @@ SessionId caller_of(const net::Request& request, const Incoming& message, const 
 // have to name their sessions.
 SessionId client_session(const net::Request& request, const Incoming& message);
 
+// Where the client is: the header Errand-Work-Dir, base64 of an absolute path, which `errand mcp` sends. Empty where
+// it says nothing that is one, and for a task: what a task launches works in that task's folder.
+std::string work_dir_of(const net::Request& request);
+
 }  // namespace errand::mcp

@@ -61,7 +61,8 @@ std::string idempotency_key(const net::Request& request) {
   return key.size() <= session_id_max && api::is_plain_id(std::string(key)) ? std::string(key) : std::string();
 }
 
-void read_scopes(const net::Request& request, Peer& peer) {
+void read_caller(const net::Request& request, Peer& peer) {
+  peer.work_dir = work_dir_of(request);
   peer.who = request.who.id;
   peer.rights = net::rights_of(request.who);
 }
@@ -125,7 +126,7 @@ void HttpEndpoint::post_modern(const net::ExchangePtr& exchange, Incoming messag
   peer.session = caller_of(request, message, client_session(request, message));
   // Only `errand mcp` speaks for one client over many requests, and cancels one by another.
   const std::string_view connection = request.header("errand-connection");
-  read_scopes(request, peer);
+  read_caller(request, peer);
   peer.connection =
       connection.empty() ? "r" + std::to_string(++last_request_) : "c" + peer.who + "/" + std::string(connection);
   read_capabilities(message, peer);
@@ -143,7 +144,7 @@ void HttpEndpoint::post_legacy(const net::ExchangePtr& exchange, Incoming messag
   if (request && message.method == "initialize") return initialize(exchange, std::move(message));
   with_session(exchange, [this, exchange, request, message = std::move(message)](const SessionId& own) mutable {
     Peer peer{.era = Era::legacy, .connection = own.value, .session = caller_of(exchange->request, message, own)};
-    read_scopes(exchange->request, peer);
+    read_caller(exchange->request, peer);
     if (request) {
       if (message.method == "resources/subscribe" || message.method == "resources/unsubscribe")
         return subscribe(exchange, message, peer);
@@ -185,7 +186,7 @@ void HttpEndpoint::initialize(const net::ExchangePtr& exchange, Incoming message
     if (known_.size() >= sessions_kept) known_.clear();
     known_.insert(opened->id.value);
     Peer peer{.era = Era::legacy, .connection = opened->id.value, .session = opened->id};
-    read_scopes(exchange->request, peer);
+    read_caller(exchange->request, peer);
     parts_.protocol.request(message, peer, nullptr, [exchange, id = opened->id.value](Answer answer) {
       exchange->reply({.status = 200,
                        .content_type = "application/json",

@@ -31,6 +31,7 @@ struct Peer {
   std::string key;            // The idempotency key of a request that may come again.
   std::string who = "owner";  // Whose credentials; handles that are given out hold for them alone.
   tools::Rights rights = {};  // By the scopes of its token.
+  std::string work_dir = {};  // Where it is, where it says so; absolute.
   bool elicits = false;       // It can ask a person, by a form.
   bool takes_tasks = false;   // It said that it understands the tasks extension (modern).
 };

@@ -103,7 +103,8 @@ void Protocol::run_tool(const RpcPtr& rpc, bool ask_person) {
        .cancellation = rpc->cancellation,
        .rights = rpc->peer.rights,
        .key = rpc->peer.key,
-       .asks_person = rpc->peer.elicits},
+       .asks_person = rpc->peer.elicits,
+       .work_dir = rpc->peer.work_dir},
       arguments ? json::serialize(*arguments) : "{}", [this, rpc, tool, ask_person](Result<tools::ToolResult> result) {
         if (!result) return rpc->refuse(result.error());
         if (on_change && !result->is_error && changes_list(tool)) on_change(rpc->peer.session);

@@ -107,7 +107,7 @@ void with_handle(const RpcPtr& rpc, std::move_only_function<void(TaskHandle, std
   rpc->parts.engine.get(handle->task,
                         [rpc, id, handle = *handle, then = std::move(then)](Result<TaskView> view) mutable {
                           if (!view) return refuse_unknown(rpc);
-                          then(handle, id, std::move(view->task));
+                          then(handle, id, view->task);
                         });
 }
 

@@ -168,6 +168,7 @@ Refusal judge_status(const http::Head& head, std::string_view body, const AskLim
   if (out.failure.kind == Kind::quota || out.failure.kind == Kind::context_too_long) out.try_again = false;
   if (out.asked_ms) out.failure.retry_at = now + *out.asked_ms;
   if (out.failure.kind == Kind::quota && !out.failure.retry_at) out.failure.retry_at = reset_of(head, now);
+  out.failure.retry_at = std::min(out.failure.retry_at, now + limits.retry_at_max_ms);
   out.failure.retryable = out.failure.kind == Kind::overloaded || out.failure.kind == Kind::quota || out.try_again;
   return out;
 }

@@ -125,6 +125,16 @@ TEST(Refusals, AWaitOfAnHourIsALimitOfUsage) {
   EXPECT_FALSE(judge(503, "", {{"retry-after", "3600"}}).try_again);
 }
 
+TEST(Refusals, AreWorthAnotherTryAfterADayWhateverIsAsked) {
+  const std::string_view body = R"({"error":{"message":"quota exceeded"}})";
+  const Millis day = 24 * 3'600'000;
+  for (const char* absurd : {"99999999999", "1e18", "Sat, 15 Nov 2098 09:46:50 GMT"})
+    EXPECT_EQ(judge(429, body, {{"retry-after", absurd}}).failure.retry_at, now + day) << absurd;
+  EXPECT_EQ(judge(429, body, {{"anthropic-ratelimit-unified-reset", "2098-11-15T12:00:00Z"}}).failure.retry_at,
+            now + day);
+  EXPECT_EQ(judge(429, body, {{"retry-after", "86399"}}).failure.retry_at, now + day - 1'000);
+}
+
 TEST(Refusals, AQuotaKnowsWhenItsLimitIsCountedAnew) {
   const std::string_view body =
       R"({"type":"error","error":{"type":"rate_limit_error","message":"usage limit reached"}})";

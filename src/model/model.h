@@ -146,6 +146,9 @@ class Listener {
 class Ask {
  public:
   virtual ~Ask() = default;
+  // The answer is not read on until go_on(). The listener may hear the rest of what was read already.
+  virtual void hold() {}
+  virtual void go_on() {}
 };
 
 class Models {
@@ -159,7 +162,8 @@ class Models {
 struct AskLimits {
   int retries = 2;
   Millis first_wait_ms = 500, wait_max_ms = 8'000;
-  Millis asked_wait_max_ms = 60'000;  // A provider that asks for a longer wait has set a limit: that is `quota`.
+  Millis asked_wait_max_ms = 60'000;        // A provider that asks for a longer wait has set a limit: that is `quota`.
+  Millis retry_at_max_ms = 24 * 3'600'000;  // Whatever it says, it is worth another try then.
   Millis connect_ms = 10'000, first_byte_ms = 300'000, silence_ms = 120'000;
   int64_t answer_bytes_max = 64 << 20;
 };

@@ -1,4 +1,5 @@
 // Asking: one question, its tries and its end.
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "model/encode.h"
 #include "model/errors.h"
 #include "model/model.h"
+#include "model/secrets.h"
 
 namespace errand::model {
 namespace {
@@ -28,6 +30,7 @@ class AskImpl final : public Ask, private http::Handler {
  public:
   AskImpl(World& world, const Endpoint& endpoint, Request request, Listener& listener)
       : world_(world), endpoint_(endpoint), listener_(listener), timer_(world.timers) {
+    secrets_ = secrets_of(endpoint_);
     info_ = request.info.value_or(model_info(request.model));
     wire_ = encode(endpoint_, request);
     wire_.connect_ms = world_.limits.connect_ms;
@@ -39,11 +42,18 @@ class AskImpl final : public Ask, private http::Handler {
   AskImpl(const AskImpl&) = delete;
   AskImpl& operator=(const AskImpl&) = delete;
   ~AskImpl() override { *alive_ = false; }
+  void hold() override {
+    if (call_) call_->hold();
+  }
+  void go_on() override {
+    if (call_) call_->go_on();
+  }
 
  private:
   void begin_try() {
     head_.reset();
     body_.clear();
+    filters_.clear();
     decoder_ = Decoder::make(endpoint_.api, fmt::format("call_{:016x}_", world_.random.next()));
     call_ = world_.client.start(wire_, *this);
   }
@@ -86,17 +96,20 @@ class AskImpl final : public Ask, private http::Handler {
     timer_.cancel();
     call_.reset();
     const bool began = decoder_->began();
+    if (!tell_held()) return;
     std::optional<Answer> answer = decoder_->finish();
     if (!answer) {
       const ProviderError cut{.message = "The model's answer ended in the middle.", .malformed = true};
       return refused(judge_stream(decoder_->error().value_or(cut), began));
     }
+    for (Block& block : answer->blocks) hide(block);
     if (answer->cost_usd <= 0) answer->cost_usd = cost_usd(info_, answer->use);
     listener_.answered(std::move(*answer));  // May destroy this.
   }
 
   void refused(Refusal refusal) {
     call_.reset();
+    if (!tell_held()) return;
     Failure& failure = refusal.failure;
     failure.message = redact(std::move(failure.message), endpoint_);
     if (!refusal.try_again || tries_ >= world_.limits.retries) {
@@ -115,16 +128,15 @@ class AskImpl final : public Ask, private http::Handler {
   // False: the listener has ended the question, and this is gone.
   bool tell(std::vector<Delta>& deltas) {
     const std::shared_ptr<bool> alive = alive_;
-    for (const Delta& delta : deltas) {
+    for (Delta& delta : deltas) {
       switch (delta.kind) {
         case Delta::Kind::began:
+          hide(delta.block);
           listener_.block_began(delta.index, delta.block);
           break;
         case Delta::Kind::text:
-          listener_.text(delta.index, delta.text);
-          break;
         case Delta::Kind::input:
-          listener_.input(delta.index, delta.text);
+          tell_piece(delta.kind, delta.index, filter(delta.kind, delta.index).feed(delta.text));
           break;
       }
       if (!*alive) return false;
@@ -132,9 +144,39 @@ class AskImpl final : public Ask, private http::Handler {
     return true;
   }
 
+  void tell_piece(Delta::Kind kind, size_t index, const std::string& text) {
+    if (text.empty()) return;
+    if (kind == Delta::Kind::text)
+      listener_.text(index, text);
+    else
+      listener_.input(index, text);
+  }
+
+  // What was held back because a secret might have begun there. False as above.
+  bool tell_held() {
+    const std::shared_ptr<bool> alive = alive_;
+    for (auto& [of, filter] : std::exchange(filters_, {})) {
+      tell_piece(of.second, of.first, filter.end());
+      if (!*alive) return false;
+    }
+    return true;
+  }
+
+  // A server that quotes our key: nobody who hears of the answer hears of it.
+  void hide(Block& block) const {
+    for (std::string* text : {&block.text, &block.input, &block.call_id, &block.name, &block.opaque})
+      *text = without_secrets(std::move(*text), secrets_);
+  }
+
+  SecretFilter& filter(Delta::Kind kind, size_t index) {
+    return filters_.try_emplace({index, kind}, secrets_).first->second;
+  }
+
   World& world_;
   const Endpoint endpoint_;
   Listener& listener_;
+  std::vector<std::string> secrets_;
+  std::map<std::pair<size_t, Delta::Kind>, SecretFilter> filters_;  // Of the texts that are coming.
   ModelInfo info_;
   http::Request wire_;
   int tries_ = 0;

@@ -7,7 +7,7 @@
 namespace errand::net {
 
 std::string client_key(std::string_view peer) {
-  const std::string text(peer);
+  std::string text(peer);
   in_addr v4{};
   in6_addr v6{};
   if (::inet_pton(AF_INET, text.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24) == 127 ? "loopback" : text;

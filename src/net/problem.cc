@@ -125,7 +125,9 @@ std::string_view status_text(int status) {
 }
 
 Response problem(const Error& error) {
-  return build(http_status(error.code), name(error.code), error.message, error.reason);
+  // What is too much is this caller's own doing, and not the server's state.
+  const bool own = error.code == Code::exhausted && error.reason == "too_many_messages";
+  return build(own ? 429 : http_status(error.code), name(error.code), error.message, error.reason);
 }
 
 Response problem(int status, std::string_view code, std::string_view detail) { return build(status, code, detail, {}); }

@@ -111,6 +111,10 @@ class HttpServer final : public Server {
   }
 
   Status listen_unix(const std::string& path) override;
+  void accept() override {
+    accepting_ = true;
+    for (const auto& listener : listeners_) arm(*listener);
+  }
   void stop(std::string farewell, std::function<void()> done) override;
   ServerStats stats() const override { return state_->stats; }
 
@@ -136,6 +140,7 @@ class HttpServer final : public Server {
   std::unique_ptr<Timer> rest_;
   std::vector<Listener*> resting_;
   bool sweeping_ = false;
+  bool accepting_ = false;
   int spare_;  // Given up for a moment to refuse a connection when there is no descriptor left for it.
 };
 
@@ -188,7 +193,7 @@ Status HttpServer::listen_unix(const std::string& path) {
 
 void HttpServer::add(int fd, std::shared_ptr<TlsContext> tls, bool over_unix) {
   listeners_.push_back(std::make_unique<Listener>(Listener{state_->loop.watch(fd), std::move(tls), over_unix}));
-  arm(*listeners_.back());
+  if (accepting_) arm(*listeners_.back());
 }
 
 void HttpServer::arm(Listener& listener) {

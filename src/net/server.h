@@ -48,13 +48,16 @@ struct TlsFiles {
 class Server {
  public:
   virtual ~Server() = default;
-  // `address` is "127.0.0.1", "::1", "localhost", ...; port 0 takes a free one. Returns the port. May be called more
-  // than once.
+  // Takes the address: from here on nobody else has it, and whoever connects waits in the system's queue until
+  // accept(). `address` is "127.0.0.1", "::1", "localhost", ...; port 0 takes a free one. Returns the port. May be
+  // called more than once.
   virtual Result<int> listen(const std::string& address, int port, Exposure exposure = Exposure::loopback_only) = 0;
   // The same with TLS (1.2 or newer), on any address.
   virtual Result<int> listen_tls(const std::string& address, int port, const TlsFiles& files) = 0;
   // A unix socket of mode 600 whose peers must have our uid (SO_PEERCRED). A file of an earlier server is replaced.
   virtual Status listen_unix(const std::string& path) = 0;
+  // Answers those who wait, and all who come, also at addresses that are taken later. Loop thread, or before it runs.
+  virtual void accept() = 0;
   // Accepts no more; `farewell` is written to each open stream before it ends; requests under way are still answered.
   // `done` is called once the last connection is closed.
   virtual void stop(std::string farewell, std::function<void()> done = {}) = 0;

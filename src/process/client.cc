@@ -6,6 +6,7 @@
 #include <set>
 
 #include "process/connection.h"
+#include "process/journal.h"
 #include "process/journal_format.h"
 #include "process/protocol.h"
 #include "process/run.h"
@@ -67,6 +68,7 @@ class Client : public std::enable_shared_from_this<Client> {
   void take(const std::string& payload);
   void take_event(const Fields& fields);
   void end(const std::string& run, const RunEnd& end);
+  void unavailable(const Error& error);
 
   Executor& executor_;
   std::string data_dir_;
@@ -99,6 +101,9 @@ void Client::open(const ClientOptions& options, SupervisorFinder finder, FoundSu
     on_executor([payloads = std::move(payloads)](Client& self) {
       for (const std::string& payload : payloads) self.take(payload);
     });
+  };
+  events.unavailable = [on_executor](const Error& error) {
+    on_executor([error](Client& self) { self.unavailable(error); });
   };
   connection_ = std::make_unique<Connection>(std::move(finder), std::move(found), std::move(events));
   // One of another build goes on with the runs that it has; when it has none it leaves, and ours is started.
@@ -195,6 +200,36 @@ void Client::end(const std::string& run, const RunEnd& end) {
   RunListener* listener = entry->second;
   listeners_.erase(entry);  // ended() is the last that it hears.
   listener->ended(end);
+}
+
+// No run is left: its keeper ends it when the supervisor dies, and what it printed is in its folder. So nothing is owed
+// to the next supervisor: a folder that was to go is found by the next start.
+void Client::unavailable(const Error& error) {
+  const Error told{
+      Code::unavailable,
+      "There is no supervisor to run it, and none can be started. " + error.message + " When that is mended, retry it.",
+      supervisor_unavailable};
+  const auto open_folder = [this](const std::string& run) {
+    return Fd(::open(run_folder(data_dir_, run).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  };
+  for (auto& [id, request] : std::exchange(requests_, {})) {
+    // A run that has a folder was begun, though nobody heard the answer: it is lost, not refused.
+    const Fields nothing;
+    if (!request.subscribes.empty() && open_folder(request.subscribes))
+      request.answer(&nothing);
+    else
+      request.answer(std::unexpected(told));
+  }
+  std::vector<std::string> runs;
+  for (const auto& entry : listeners_) runs.push_back(entry.first);
+  for (const std::string& run : runs) {
+    RunEnd lost;
+    lost.how = RunEnd::How::lost;
+    lost.text = "The supervisor died, and with it what it ran. " + error.message;
+    const Fd folder = open_folder(run);
+    if (folder) lost.output_bytes = journal_total(folder.get());
+    end(run, lost);
+  }
 }
 
 // Every folder under run/: those that the supervisor says are alive, and what the others say of themselves.

@@ -142,13 +142,19 @@ class SupervisorClient {
   virtual Abilities abilities() const { return {}; }
 };
 
+// The reason of an error where there is no supervisor and none can be started.
+inline constexpr const char* supervisor_unavailable = "supervisor_unavailable";
+
 // Finds the supervisor of `data_dir`, or starts one (`self` with the word "supervisor"), and connects. Blocking, for
 // start-up: a few milliseconds, on a disk that stalls up to ten seconds. Where the connection is lost later, the client
-// finds or starts one again by itself; runs that went with the old one end as `lost`.
+// finds or starts one again by itself; runs that went with the old one end as `lost`. Where none can be started for
+// `unavailable_ms`, whoever waits is told: requests fail with supervisor_unavailable, runs end as `lost`. It goes on
+// trying. A supervisor that is there and does not answer (stopped, late) is waited for.
 struct ClientOptions {
   std::string data_dir;
   std::string self;      // The errand binary.
   Millis orphan_ms = 0;  // How long runs may go on without any server; 0: as the supervisor has it.
+  Millis unavailable_ms = 10'000;
 };
 Result<std::unique_ptr<SupervisorClient>> connect_supervisor(const ClientOptions& options, Executor& executor);
 

@@ -1,5 +1,6 @@
 #include "process/connection.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <poll.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@ namespace errand::process {
 namespace {
 constexpr Millis find_patience_ms = 10'000;
 constexpr Millis find_again_ms = 200;
+constexpr Millis log_again_ms = 10'000;
 }  // namespace
 
 Connection::Connection(SupervisorFinder finder, FoundSupervisor found, Events events)
@@ -123,15 +125,24 @@ bool Connection::serve() {
 }
 
 void Connection::find_again() {
+  const Millis unavailable_ms = finder_.options().unavailable_ms;
+  const int64_t since = steady_ms();
+  int64_t log_at = since;
   for (;;) {
-    auto found = finder_.find(find_patience_ms);
+    auto found = finder_.find(std::min(find_patience_ms, unavailable_ms));
     if (found) {
       Abilities abilities = std::move(found->abilities);
       adopt(std::move(*found));
       events_.connected(std::move(abilities));
       return;
     }
-    log_error("process", found.error().message);
+    const int64_t now = steady_ms();
+    if (now >= log_at) {
+      log_error("process", found.error().message);
+      log_at = now + log_again_ms;
+    }
+    if (found.error().reason == supervisor_unavailable && now - since >= unavailable_ms)
+      events_.unavailable(found.error());
     ::poll(nullptr, 0, static_cast<int>(find_again_ms));
     std::lock_guard lock(mutex_);
     if (stopping_) return;

@@ -33,6 +33,7 @@ class SupervisorFinder {
  public:
   explicit SupervisorFinder(ClientOptions options) : options_(std::move(options)) {}
   Result<FoundSupervisor> find(Millis patience_ms);
+  const ClientOptions& options() const { return options_; }
 
  private:
   // Reaps those that this process started and that have died.
@@ -43,6 +44,7 @@ class SupervisorFinder {
 
   const ClientOptions options_;
   std::vector<pid_t> started_;
+  int failed_ = 0;  // Of those, how many could not begin; one that finds another at work leaves without a failure.
 };
 
 class Connection {
@@ -51,6 +53,7 @@ class Connection {
   struct Events {
     std::function<void(Abilities)> connected;  // Anew, not yet opened; what was not answered before never will be.
     std::function<void(std::vector<std::string>)> payloads;
+    std::function<void(Error)> unavailable;  // None can be started, for unavailable_ms now. Again and again.
   };
   Connection(SupervisorFinder finder, FoundSupervisor found, Events events);
   ~Connection();

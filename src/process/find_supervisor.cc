@@ -20,11 +20,13 @@ namespace errand::process {
 namespace {
 
 constexpr Millis look_again_ms = 3;
+constexpr time_t connect_patience_s = 2;
 
 void pause_ms(Millis span) { ::poll(nullptr, 0, static_cast<int>(span)); }
 
-// It is started in another directory.
+// It is started in another directory. What is absolute stays as it is: /proc/self/exe is not the path that it shows.
 std::string absolute(const std::string& path) {
+  if (path.starts_with('/')) return path;
   char* resolved = ::realpath(path.c_str(), nullptr);
   std::string result = resolved ? resolved : path;
   ::free(resolved);
@@ -37,6 +39,7 @@ Result<FoundSupervisor> SupervisorFinder::find(Millis patience_ms) {
   const int64_t until = steady_ms() + patience_ms;
   Millis pause = look_again_ms;
   bool tried_to_start = false;
+  failed_ = 0;
   Error last;
   for (;;) {
     reap();
@@ -55,7 +58,11 @@ Result<FoundSupervisor> SupervisorFinder::find(Millis patience_ms) {
         tried_to_start = true;
       }
     }
-    if (steady_ms() >= until) return std::unexpected(last);
+    if (steady_ms() >= until) {
+      // One that was started and lives is late, and may still come.
+      if (!socket && failed_ > 0) last.reason = supervisor_unavailable;
+      return std::unexpected(last);
+    }
     pause_ms(pause);
   }
 }
@@ -65,9 +72,13 @@ Result<Fd> SupervisorFinder::connect() {
   Fd folder(::open(options_.data_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder)
     return fail(Code::internal,
-                "The data folder " + options_.data_dir + " cannot be opened: " + std::strerror(errno) + ".");
+                "The data folder " + options_.data_dir + " cannot be opened: " + std::strerror(errno) + ".",
+                supervisor_unavailable);
   Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) return fail(Code::exhausted, std::string("No socket: ") + std::strerror(errno) + ".");
+  // A supervisor that is stopped does not take who waits at its door, and a full queue is not waited at for ever.
+  const timeval patience{.tv_sec = connect_patience_s, .tv_usec = 0};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   sockaddr_un address = socket_address(folder.get());
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     return fail(Code::unavailable, "The supervisor did not start; see supervisor.log in " + options_.data_dir + ".");
@@ -108,12 +119,17 @@ Status SupervisorFinder::start() {
     started_.push_back(pid);
     return {};
   }
-  return fail(Code::internal,
-              "The supervisor (" + options_.self + ") cannot be started: " + std::strerror(error) + ".");
+  return fail(Code::internal, "The supervisor (" + options_.self + ") cannot be started: " + std::strerror(error) + ".",
+              supervisor_unavailable);
 }
 
 void SupervisorFinder::reap() {
-  std::erase_if(started_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+  std::erase_if(started_, [this](pid_t pid) {
+    int status = 0;
+    const pid_t gone = ::waitpid(pid, &status, WNOHANG);
+    if (gone == pid && status != 0) ++failed_;
+    return gone != 0;
+  });
 }
 
 Result<FoundSupervisor> SupervisorFinder::greet(Fd socket, Millis patience_ms) {

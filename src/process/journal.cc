@@ -9,6 +9,7 @@
 
 #include <sys/stat.h>
 
+#include "base/crc32c.h"
 #include "process/fd.h"
 #include "process/run.h"
 
@@ -18,6 +19,7 @@ namespace {
 constexpr Millis join_within_ms = 1'000;
 constexpr int64_t latest_ms = 253'402'300'799'999;  // The year 9999; past it an index is damaged.
 constexpr int64_t read_max = 16LL << 20;            // More in one call is answered in part.
+constexpr int attempts = 3;
 
 Error damaged(const char* what) {
   return Error{Code::internal, std::string("The log of this run cannot be read: ") + what + ".", "corrupt"};
@@ -39,6 +41,7 @@ class FolderJournal final : public Journal {
       auto after = read_header(index_.get());
       if (!after) return std::unexpected(damaged("its index changed"));
       int64_t first = result->pieces.empty() ? result->next : result->pieces.front().offset;
+      if (result->damaged) first = offset;
       if (first < after->layout.head || first >= after->kept_from) return result;
     }
     return fail(Code::unavailable, "The log is written faster than it can be read; try again.");
@@ -50,13 +53,17 @@ class FolderJournal final : public Journal {
     return header ? header->total : 0;
   }
 
+  // Readers go on meanwhile: of what they share it takes the size alone, and files that stay open as long as this.
   Status sync() override {
-    std::lock_guard lock(mutex_);
+    const std::lock_guard one_at_a_time(sync_mutex_);
+    std::unique_lock lock(mutex_);
     auto header = open_files();
+    const int log = log_.get(), index = index_.get();
+    lock.unlock();
     if (!header || header->total == synced_) return {};
     // The end is written when the log is on disk: no need to ask for it again.
     bool log_is_there = read_end(folder_.get()).has_value();
-    if ((!log_is_there && ::fdatasync(log_.get()) != 0) || ::fdatasync(index_.get()) != 0)
+    if ((!log_is_there && ::fdatasync(log) != 0) || ::fdatasync(index) != 0)
       return fail(Code::internal, std::string("The log could not be written to disk: ") + std::strerror(errno) + ".");
     synced_ = header->total;
     return {};
@@ -97,37 +104,94 @@ class FolderJournal final : public Journal {
     }
     end = std::min(end, offset + limit);
     while (offset < end) {
-      auto read = read_span(header, offset, end, result.pieces);
+      auto read = read_span(header, offset, end, stored, result);
       if (!read) return std::unexpected(read.error());
+      const bool stopped = *read == offset || result.damaged;
       offset = *read;
+      if (stopped) break;
     }
     result.next = offset;
     return result;
   }
 
-  // The bytes from `offset` to the end of its span (or `end`). Answers where it stopped.
-  Result<int64_t> read_span(const JournalHeader& header, int64_t offset, int64_t end, std::vector<Piece>& pieces) {
-    const Layout& layout = header.layout;
-    int64_t span = offset / layout.span;
-    end = std::min(end, (span + 1) * layout.span);
-    std::vector<IndexRecord> records = read_slot(layout, span);
-    std::string bytes(static_cast<size_t>(end - offset), '\0');
-    ssize_t n = ::pread(log_.get(), bytes.data(), bytes.size(), place(header, offset));
-    if (n <= 0) return std::unexpected(damaged("it is shorter than its index says"));
-    end = offset + n;
+  // What one record describes, within a span.
+  struct Frame {
+    int64_t begin = 0, end = 0;
+    IndexRecord record{};
+    std::optional<FrameSum> sum;  // None: an older supervisor wrote it.
+  };
 
-    // The records that begin at or before each part of it.
-    size_t next = 0;
-    while (next + 1 < records.size() && records[next + 1].offset() <= offset) ++next;
-    for (int64_t begin = offset; begin < end; ++next) {
-      int64_t until = next + 1 < records.size() ? std::clamp(records[next + 1].offset(), begin, end) : end;
-      Stream stream = next < records.size() ? records[next].stream() : Stream::out;
-      Time at{next < records.size() ? std::clamp<int64_t>(records[next].at_ms, 0, latest_ms) : 0};
-      std::string_view part(bytes.data() + (begin - offset), static_cast<size_t>(until - begin));
-      add_piece(pieces, stream, begin, at, part);
-      begin = until;
+  static std::vector<Frame> frames_of(const std::vector<IndexRecord>& entries, int64_t begin, int64_t end) {
+    std::vector<Frame> frames;
+    for (size_t i = 0; i < entries.size(); ++i) {
+      Frame frame{.begin = begin, .end = end, .record = entries[i], .sum = {}};
+      if (i + 1 < entries.size())
+        if ((frame.sum = FrameSum::of(entries[i], entries[i + 1]))) frame.record = entries[++i];
+      if (!frames.empty()) {
+        frame.begin = std::clamp(frame.record.offset(), frames.back().begin, end);
+        frames.back().end = frame.begin;
+      }
+      frames.push_back(frame);
     }
-    return end;
+    // Without a record (a slot that is another span's, or damaged) the bytes are still there.
+    if (frames.empty()) frames.push_back({.begin = begin, .end = end, .record = {}, .sum = {}});
+    return frames;
+  }
+
+  // The bytes from `offset` to the end of its span (or `end`). Answers where it stopped: before a damaged frame, or
+  // behind one that it begins in.
+  Result<int64_t> read_span(const JournalHeader& header, int64_t offset, int64_t end, int64_t stored,
+                            JournalRead& result) {
+    const Layout& layout = header.layout;
+    const int64_t span = offset / layout.span;
+    const int64_t span_end = (span + 1) * layout.span;
+    end = std::min(end, span_end);
+    // A frame that grows while it is read may look damaged: it does not a second time.
+    for (int attempt = 1;; ++attempt) {
+      std::vector<Frame> frames = frames_of(read_slot(layout, span), span * layout.span, span_end);
+      std::erase_if(frames, [&](const Frame& frame) { return frame.end <= offset || frame.begin >= end; });
+      // A sum is over the whole of its frame.
+      int64_t from = offset, to = end;
+      for (const Frame& frame : frames) {
+        if (!frame.sum) continue;
+        from = std::min(from, frame.begin);
+        to = std::min(span_end, std::max(to, frame.begin + int64_t{frame.sum->size}));
+      }
+      std::string bytes(static_cast<size_t>(to - from), '\0');
+      ssize_t n = ::pread(log_.get(), bytes.data(), bytes.size(), place(header, from));
+      if (n <= offset - from) return std::unexpected(damaged("it is shorter than its index says"));
+      bytes.resize(static_cast<size_t>(n));
+      const auto bad = std::ranges::find_if(
+          frames, [&](const Frame& frame) { return !is_whole(frame, bytes, from, std::min(frame.end, end)); });
+      if (bad != frames.end() && attempt < attempts) continue;
+      int64_t next = offset;
+      for (auto frame = frames.begin(); frame != bad; ++frame) {
+        const int64_t begin = std::max(frame->begin, offset);
+        const int64_t until = std::min({frame->end, end, from + int64_t{n}});
+        if (until <= begin) break;
+        Time at{std::clamp<int64_t>(frame->record.at_ms, 0, latest_ms)};
+        add_piece(
+            result.pieces, frame->record.stream(), begin, at,
+            std::string_view(bytes).substr(static_cast<size_t>(begin - from), static_cast<size_t>(until - begin)));
+        next = until;
+      }
+      // The damage is said by the read that begins with it.
+      if (bad == frames.end() || !result.pieces.empty() || result.cut > 0) return next;
+      next = std::min(bad->end, stored);
+      result.cut = next - offset;
+      result.damaged = true;
+      return next;
+    }
+  }
+
+  // The bytes of the frame up to `until` are those that were written. `bytes` begin at `from`.
+  static bool is_whole(const Frame& frame, std::string_view bytes, int64_t from, int64_t until) {
+    if (!frame.sum) return true;
+    const int64_t size = frame.sum->size;
+    const int64_t begin = frame.begin - from;
+    if (frame.begin + size < until || begin + size > std::ssize(bytes)) return false;
+    const std::string_view own = bytes.substr(static_cast<size_t>(begin), static_cast<size_t>(size));
+    return crc32c(own, FrameSum::begin(frame.record)) == frame.sum->sum;
   }
 
   std::vector<IndexRecord> read_slot(const Layout& layout, int64_t span) {
@@ -162,10 +226,11 @@ class FolderJournal final : public Journal {
     pieces.push_back({stream, offset, at, std::string(bytes)});
   }
 
-  std::mutex mutex_;
   const Fd folder_;
-  Fd log_, index_;
-  int64_t synced_ = 0;
+  std::mutex mutex_;
+  Fd log_, index_;  // Opened once. Opening is guarded by mutex_.
+  std::mutex sync_mutex_;
+  int64_t synced_ = 0;  // Guarded by sync_mutex_.
 };
 
 }  // namespace

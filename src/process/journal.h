@@ -1,7 +1,8 @@
 // Reads what a run printed, from its folder. The supervisor writes it; anybody may read beside it.
 //
 // Offsets count the child's bytes in the order in which they came, both streams together. `log` mode keeps head and
-// tail: a read that falls into the cut answers how much was left out and goes on behind it. Threads: any.
+// tail: a read that falls into the cut answers how much was left out and goes on behind it. Bytes that are not what was
+// written (a frame's sum is wrong) are left out the same way, and that is said. Threads: any.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,8 @@ struct Piece {
 struct JournalRead {
   std::vector<Piece> pieces;  // In order; neighbours of one stream that came within a second are joined.
   int64_t next = 0;           // Where to go on.
-  int64_t cut = 0;            // Bytes before the first piece that are no longer there.
+  int64_t cut = 0;            // Bytes before the first piece that are no longer there;
+  bool damaged = false;       // or, with no piece behind them, that are damaged on the disk.
 };
 
 class Journal : public Syncable {

@@ -10,6 +10,7 @@
 
 #include <sys/stat.h>
 
+#include "base/crc32c.h"
 #include "process/fd.h"
 #include "process/run.h"
 
@@ -73,6 +74,15 @@ Layout Layout::of_log(int64_t output_limit) {
 }
 
 Layout Layout::of_protocol() { return {.head = 0, .ring = protocol_bound + protocol_slack, .span = 1 << 20}; }
+
+uint32_t FrameSum::begin(const IndexRecord& record) {
+  return crc32c({reinterpret_cast<const char*>(&record), sizeof record});
+}
+
+std::optional<FrameSum> FrameSum::of(const IndexRecord& entry, const IndexRecord& record) {
+  if (entry.offset() != record.offset()) return std::nullopt;
+  return std::bit_cast<FrameSum>(entry);
+}
 
 int64_t Layout::slot_place(int64_t offset) const {
   int64_t slot_bytes = static_cast<int64_t>(sizeof(Slot)) + slot_records() * static_cast<int64_t>(sizeof(IndexRecord));

@@ -8,11 +8,16 @@
 // `index` is a header, the place for the run's end, then one slot for each `span` bytes of `log`: the records that tell
 // streams and times apart. A record says from which offset on, until the next one, the bytes are of this stream and
 // came about this time. Every span begins with a record of its own, so a reader needs one slot. A slot that is full
-// takes no more records: the bytes stay right, only streams that alternate more than once in 128 bytes are no longer
+// takes no more records: the bytes stay right, only streams that alternate more than once in 256 bytes are no longer
 // told apart.
 //
-// Order of writing: `kept_from` moves before what it gives up is overwritten; `total` moves last. A reader that looks
-// at the header again behind its read knows whether what it has is whole.
+// A frame is what one record describes: 16 KiB at most, while its slot has room. Before its record stands its sum: how
+// many bytes it has, and their CRC-32C together with the record's. A sum looks like a record of no bytes (it has the
+// offset of the record behind it), so an errand that knows no sums reads these journals too, and a journal without sums
+// is read as it always was. A frame whose sum is wrong is left out, and said (Journal::read).
+//
+// Order of writing: `kept_from` moves before what it gives up is overwritten; bytes come before the sum that counts
+// them; `total` moves last. A reader that looks at the header again behind its read knows whether what it has is whole.
 //
 // When a run has ended past its limit, `log` is rewritten for people (head, a line that says what was left out, tail in
 // order) and replaced; `final_size` tells a reader which of the two it has opened.
@@ -82,6 +87,20 @@ struct IndexRecord {
   static constexpr uint64_t err_bit = 1ull << 63;
 };
 static_assert(sizeof(Slot) == sizeof(IndexRecord));
+
+// A frame's sum, where a record might stand.
+struct FrameSum {
+  uint64_t offset_and_stream;  // The record's.
+  uint32_t size;
+  uint32_t sum;
+
+  // Of a frame's bytes so far, its record first.
+  static uint32_t begin(const IndexRecord& record);
+  // What the two entries are, where they are a sum and its record.
+  static std::optional<FrameSum> of(const IndexRecord& entry, const IndexRecord& record);
+};
+static_assert(sizeof(FrameSum) == sizeof(IndexRecord));
+inline constexpr int64_t journal_frame_max = 16 << 10;
 
 // The two files, empty. 0 or errno.
 int make_journal(int folder);

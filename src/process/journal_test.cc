@@ -186,6 +186,7 @@ TEST_F(JournalFiles, AReaderBesideAFloodSeesOnlyTrueBytes) {
     int64_t offset = size > 40'000 ? size - static_cast<int64_t>(random.below(40'000)) : 0;
     auto read = journal->read(offset, 8'000);
     if (!read) continue;  // Overtaken too often: it says so.
+    EXPECT_FALSE(read->damaged) << "what is being written is not damaged, at " << offset;
     for (const Piece& piece : read->pieces) {
       if (piece.bytes != bytes_at(piece.offset, piece.bytes.size())) {
         ADD_FAILURE() << "wrong bytes at " << piece.offset;
@@ -264,6 +265,96 @@ TEST_F(JournalFiles, ADamagedJournalIsAnErrorAtMost) {
   std::filesystem::resize_file(folder() + "/log", 10);
   auto read = reader()->read(5'000, 100);
   EXPECT_FALSE(read);
+}
+
+// One flipped bit in the log: the frame that it is in is left out and said, and everything else is shown.
+TEST_F(JournalFiles, AFlippedBitIsSaidWhereItIsReadAndTheRestIsShown) {
+  SeededRandom random(23);
+  constexpr int64_t limit = 256 << 10;
+  JournalWriter out = writer(JournalMode::log, limit);
+  int64_t written = 0;
+  while (written < 3 * limit) {
+    const size_t size = 1 + random.below(40'000);
+    out.append(random.one_in(3) ? Stream::err : Stream::out, bytes_at(written, size), {written});
+    written += static_cast<int64_t>(size);
+  }
+  const int64_t over_limit = read_and_check(*reader(), random, written);
+  for (const bool in_order : {false, true}) {
+    if (in_order) {
+      ASSERT_EQ(finish_journal(run_.get()), 0);
+    }
+    const std::string line = "bytes were left out here";
+    const std::string whole = log_text();
+    const Fd index(::open((folder() + "/index").c_str(), O_RDONLY));
+    const JournalHeader header = *read_header(index.get());
+    Fd log(::open((folder() + "/log").c_str(), O_RDWR));
+    for (int i = 0; i < 300; ++i) {
+      const auto place = static_cast<off_t>(random.below(whole.size()));
+      // Bytes of the ring that were given up are nobody's, and the line for people is no output.
+      int64_t printed = place;
+      while (printed + header.layout.ring < written) printed += header.layout.ring;
+      if (!in_order && place >= header.layout.head && printed < header.kept_from) continue;
+      const size_t said = in_order ? whole.find(line) : std::string::npos;
+      if (said != std::string::npos && std::abs(static_cast<int64_t>(said) - place) < 100) continue;
+      const char wrong = static_cast<char>(whole[static_cast<size_t>(place)] ^ (1 << random.below(8)));
+      ASSERT_EQ(::pwrite(log.get(), &wrong, 1, place), 1);
+      auto journal = reader();
+      int64_t damaged = 0, cut = 0;
+      for (int64_t offset = 0; offset < written;) {
+        auto read = journal->read(offset, static_cast<int64_t>(1 + random.below(100'000)));
+        ASSERT_TRUE(read) << read.error().message;
+        ASSERT_GT(read->next, offset);
+        (read->damaged ? damaged : cut) += read->cut;
+        if (read->damaged) {
+          EXPECT_TRUE(read->pieces.empty());
+        }
+        for (const Piece& piece : read->pieces)
+          ASSERT_EQ(piece.bytes, bytes_at(piece.offset, piece.bytes.size())) << "never a wrong byte, at " << place;
+        offset = read->next;
+      }
+      EXPECT_GT(damaged, 0) << "at " << place;
+      EXPECT_LE(damaged, journal_frame_max);
+      EXPECT_EQ(cut, over_limit);
+      ASSERT_EQ(::pwrite(log.get(), &whole[static_cast<size_t>(place)], 1, place), 1);
+    }
+    EXPECT_EQ(read_and_check(*reader(), random, written), over_limit);
+  }
+}
+
+// What a supervisor wrote that knew no sums, and what one that is still running writes: read as ever.
+TEST_F(JournalFiles, AJournalWithoutSumsIsRead) {
+  SeededRandom random(29);
+  {
+    JournalWriter out = writer(JournalMode::log, 64 << 10);
+    for (int64_t at = 0; at < 60'000; at += 700)
+      out.append(at % 3 ? Stream::out : Stream::err, bytes_at(at, 700), {at});
+  }
+  Fd index(::open((folder() + "/index").c_str(), O_RDWR));
+  const JournalHeader header = *read_header(index.get());
+  int sums = 0;
+  for (int64_t offset = 0; offset < header.total; offset += header.layout.span) {
+    const int64_t place = header.layout.slot_place(offset);
+    Slot slot{};
+    ASSERT_EQ(::pread(index.get(), &slot, sizeof slot, place), ssize_t{sizeof slot});
+    std::vector<IndexRecord> entries(static_cast<size_t>(slot.count)), records;
+    const auto bytes = static_cast<ssize_t>(entries.size() * sizeof(IndexRecord));
+    ASSERT_EQ(::pread(index.get(), entries.data(), static_cast<size_t>(bytes), place + 16), bytes);
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const bool is_sum = i + 1 < entries.size() && FrameSum::of(entries[i], entries[i + 1]);
+      sums += is_sum;
+      if (!is_sum) records.push_back(entries[i]);
+    }
+    ASSERT_EQ(2 * records.size(), entries.size()) << "each frame has a sum";
+    slot.count = std::ssize(records);
+    ASSERT_EQ(::pwrite(index.get(), &slot, sizeof slot, place), ssize_t{sizeof slot});
+    ASSERT_GT(::pwrite(index.get(), records.data(), records.size() * sizeof(IndexRecord), place + 16), 0);
+  }
+  EXPECT_GT(sums, 10);
+  EXPECT_EQ(read_and_check(*reader(), random, header.total), 0);
+  auto read = reader()->read(0, 2'000);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->pieces[0].stream, Stream::err);
+  EXPECT_EQ(read->pieces[1].at.ms, 700);
 }
 
 // T16: a full disk costs output, not the run, and what was stored before stays right.

@@ -1,11 +1,14 @@
 #include "process/journal_writer.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/crc32c.h"
 #include "process/run.h"
 
 namespace errand::process {
@@ -48,13 +51,13 @@ void JournalWriter::append(Stream stream, std::string_view bytes, Time now) {
   if (!disk_full() && !open()) header_.stored_end = header_.total;
   const Layout& layout = header_.layout;
   while (!bytes.empty() && !disk_full()) {
-    if (slot_.span != header_.total / layout.span)
-      begin_span(stream, now);
-    else if (stream != last_stream_ || now.ms - last_record_ms_ >= record_every_ms)
-      add_record(stream, now);
+    if (slot_.span != header_.total / layout.span) begin_span();
+    if (needs_frame(stream, now)) begin_frame(stream, now);
     int64_t left = layout.span - header_.total % layout.span;
+    if (slot_has_room()) left = std::min(left, journal_frame_max - int64_t{sum_.size});
     size_t size = std::min(bytes.size(), static_cast<size_t>(left));
     store(bytes.data(), size, log_.get(), layout.place(header_.total));
+    if (!disk_full()) add_to_frame(bytes.substr(0, size));
     header_.total += static_cast<int64_t>(size);
     bytes.remove_prefix(size);
   }
@@ -62,7 +65,7 @@ void JournalWriter::append(Stream stream, std::string_view bytes, Time now) {
   publish();
 }
 
-void JournalWriter::begin_span(Stream stream, Time now) {
+void JournalWriter::begin_span() {
   const Layout& layout = header_.layout;
   slot_ = {header_.total / layout.span, 0};
   int64_t kept_from = (slot_.span + 1) * layout.span - layout.ring;
@@ -70,19 +73,35 @@ void JournalWriter::begin_span(Stream stream, Time now) {
     header_.kept_from = kept_from;
     publish();
   }
-  add_record(stream, now);
 }
 
-void JournalWriter::add_record(Stream stream, Time now) {
-  const Layout& layout = header_.layout;
-  if (slot_.count == layout.slot_records()) return;
-  int64_t place = layout.slot_place(header_.total);
-  IndexRecord record = IndexRecord::make(header_.total, stream, now.ms);
-  ++slot_.count;
-  store(&record, sizeof record, index_.get(), place + slot_.count * static_cast<int64_t>(sizeof record));
-  store(&slot_, sizeof slot_, index_.get(), place);
+// A frame is a sum and a record.
+bool JournalWriter::slot_has_room() const { return slot_.count + 2 <= header_.layout.slot_records(); }
+
+bool JournalWriter::needs_frame(Stream stream, Time now) const {
+  if (slot_.count == 0) return true;
+  if (!slot_has_room()) return false;
+  return stream != last_stream_ || now.ms - last_record_ms_ >= record_every_ms || sum_.size >= journal_frame_max;
+}
+
+void JournalWriter::begin_frame(Stream stream, Time now) {
+  record_ = IndexRecord::make(header_.total, stream, now.ms);
+  sum_ = {record_.offset_and_stream, 0, FrameSum::begin(record_)};
+  fresh_ = true;
   last_stream_ = stream;
   last_record_ms_ = now.ms;
+}
+
+void JournalWriter::add_to_frame(std::string_view bytes) {
+  sum_.size += static_cast<uint32_t>(bytes.size());
+  sum_.sum = crc32c(bytes, sum_.sum);
+  const int64_t entry = sizeof(IndexRecord);
+  const int64_t slot = header_.layout.slot_place(header_.total);
+  if (!std::exchange(fresh_, false)) return store(&sum_, sizeof sum_, index_.get(), slot + (slot_.count - 1) * entry);
+  const std::array<IndexRecord, 2> frame = {std::bit_cast<IndexRecord>(sum_), record_};
+  store(frame.data(), sizeof frame, index_.get(), slot + (slot_.count + 1) * entry);
+  slot_.count += 2;
+  store(&slot_, sizeof slot_, index_.get(), slot);
 }
 
 void JournalWriter::store(const void* bytes, size_t size, int fd, int64_t place) {

@@ -30,8 +30,12 @@ class JournalWriter {
 
  private:
   bool open();
-  void begin_span(Stream stream, Time now);
-  void add_record(Stream stream, Time now);
+  void begin_span();
+  bool slot_has_room() const;
+  bool needs_frame(Stream stream, Time now) const;
+  void begin_frame(Stream stream, Time now);
+  // The bytes of the frame that were stored count from now on.
+  void add_to_frame(std::string_view bytes);
   void store(const void* bytes, size_t size, int fd, int64_t place);
   void publish();
 
@@ -41,6 +45,9 @@ class JournalWriter {
   Fd log_, index_;
   JournalHeader header_{};
   Slot slot_{-1, 0};
+  IndexRecord record_{};  // Of the frame that is being written,
+  FrameSum sum_{};        // its sum,
+  bool fresh_ = false;    // and whether it is in the index yet.
   Stream last_stream_ = Stream::out;
   int64_t last_record_ms_ = 0;
   int64_t released_ = 0;

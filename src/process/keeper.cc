@@ -125,18 +125,6 @@ void go_first() {
     ssize_t n = ::write(group.get(), "-20", 3);
 }
 
-void close_all_but(std::initializer_list<int> keep) {
-  std::vector<int> sorted(keep);
-  std::ranges::sort(sorted);
-  unsigned next = 3;
-  for (int fd : sorted) {
-    if (fd < static_cast<int>(next)) continue;
-    if (static_cast<unsigned>(fd) > next) ::close_range(next, static_cast<unsigned>(fd) - 1, 0);
-    next = static_cast<unsigned>(fd) + 1;
-  }
-  ::close_range(next, ~0u, 0);
-}
-
 bool prepare(Post& post, const Ends& ends) {
   // First of all: as long as these copies are open, other runs' pipes do not end and the supervisor's lock is held.
   close_all_but({post.control, ends.in, ends.out, ends.err, post.runs, post.cgroups});

@@ -30,6 +30,8 @@ class Peer final : public Ready {
   // Hung up, by either side. Its owner removes it when it is safe.
   bool closed() const { return closed_; }
 
+  int64_t orphan_ms = 0;  // What it wishes for its runs while there is no server; 0: nothing, or it is heard already.
+
   void ready(int fd, uint32_t events) override;
 
  private:

@@ -85,6 +85,7 @@ class Supervisor final : public Ready, public PeerOwner {
   void list(Peer& peer, int64_t id, const Fields& fields);
   void retire(Peer& peer, int64_t id, const Fields& fields);
 
+  void meet(Peer& peer);
   void refuse(Peer& peer, int64_t id, const Error& error);
   void accept_request(Peer& peer, int64_t id) { peer.send(FrameOut().add("re", id).take()); }
   SupervisedRun* find(const Fields& fields);
@@ -120,6 +121,7 @@ class Supervisor final : public Ready, public PeerOwner {
   bool leaving_ = false;   // Ends everything, then leaves.
   bool retiring_ = false;  // Leaves when no run is alive.
   int64_t alone_since_ = 0;
+  bool served_ = false;  // Some peer since then has asked for something.
   int64_t strays_at_ = never;
 };
 
@@ -309,6 +311,7 @@ void Supervisor::start_remover() {
   std::set<std::string> batch = std::exchange(to_remove_, {});
   remover_ = ::fork();
   if (remover_ > 0) return;
+  if (remover_ == 0) close_all_but({runs_dir_.get()});
   for (const std::string& run : batch) remove_run(runs_dir_.get(), run);
   if (remover_ == 0) ::_exit(0);
   for (const std::string& run : batch) removing_.erase(run);  // No process was to be had: done here.
@@ -360,7 +363,14 @@ void Supervisor::sweep_peers() {
     for (auto& entry : runs_) entry.second->forget(peer.get());
     peer.reset();
   }
-  if (std::erase(peers_, nullptr) > 0 && peers_.empty()) alone_since_ = steady_ms();
+  if (std::erase(peers_, nullptr) > 0 && peers_.empty() && std::exchange(served_, false)) alone_since_ = steady_ms();
+}
+
+// It has asked for something: a server that works here. One that comes, says who it is and goes again could not start;
+// it changes nothing for what runs, neither how long it may run alone nor since when it does.
+void Supervisor::meet(Peer& peer) {
+  served_ = true;
+  if (peer.orphan_ms > 0) options_.orphan_ms = std::exchange(peer.orphan_ms, 0);
 }
 
 // Drops what has ended: from here on its folder speaks for it. True: there was something.
@@ -387,7 +397,8 @@ void Supervisor::frame(Peer& peer, const Fields& fields) {
     std::string_view op;
     Handler handler;
     bool about_run;
-  } table[] = {{"hello", &Supervisor::hello, false},
+    bool greets = false;
+  } table[] = {{"hello", &Supervisor::hello, false, true},
                {"spawn", &Supervisor::spawn, true},
                {"attach", &Supervisor::attach, true},
                {"forget", &Supervisor::forget, true},
@@ -398,7 +409,7 @@ void Supervisor::frame(Peer& peer, const Fields& fields) {
                {"release_journal", &Supervisor::release_journal, true},
                {"release", &Supervisor::release, true},
                {"list", &Supervisor::list, false},
-               {"retire", &Supervisor::retire, false}};
+               {"retire", &Supervisor::retire, false, true}};
   int64_t id = fields.number("id");
   auto entry = std::ranges::find(table, fields.text("op"), [](const auto& row) { return row.op; });
   if (entry == std::end(table))
@@ -407,6 +418,7 @@ void Supervisor::frame(Peer& peer, const Fields& fields) {
   if (entry->about_run && !is_run_name(fields.text("run")))
     return refuse(peer, id,
                   {Code::invalid_argument, "A run is named <task>.<number>, of letters, digits and underscores.", {}});
+  if (!entry->greets) meet(peer);
   (this->*entry->handler)(peer, id, fields);
 }
 
@@ -427,7 +439,7 @@ Fd Supervisor::open_run(const std::string& name) const {
 }
 
 void Supervisor::hello(Peer& peer, int64_t id, const Fields& fields) {
-  if (fields.number("orphan") > 0) options_.orphan_ms = fields.number("orphan");
+  peer.orphan_ms = fields.number("orphan");
   FrameOut out;
   out.add("re", id).add("version", protocol_version).add("build", build_);
   put_abilities(out, abilities_);
@@ -568,6 +580,7 @@ void Supervisor::retire(Peer& peer, int64_t id, const Fields& /*fields*/) {
 int run_supervisor(const SupervisorOptions& options) {
   // Nothing of whoever started it stays: a lock or a socket that it kept open would outlive its owner.
   ::close_range(3, ~0u, 0);
+  ::prctl(PR_SET_NAME, "errand");  // Started through /proc/self/exe it would be called "exe".
   return Supervisor(options).run();
 }
 

@@ -123,6 +123,7 @@ class FaultyStore final : public Store {
   Result<std::vector<Commit::Setting>> settings(const std::string& prefix) override {
     return read([&] { return inner_->settings(prefix); });
   }
+  StoreHealth health() override { return inner_->health(); }
   std::string describe() override { return inner_->describe() + ", failing on purpose"; }
 
  private:

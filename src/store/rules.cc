@@ -43,6 +43,20 @@ std::string_view name(Gone why) {
   return "deleted";
 }
 
+std::string_view name(StoreState state) {
+  switch (state) {
+    case StoreState::well:
+      return "ok";
+    case StoreState::full:
+      return "full";
+    case StoreState::unlinked:
+      return "unlinked";
+    case StoreState::damaged:
+      return "damaged";
+  }
+  return "ok";
+}
+
 Status check_commit(const Commit& commit) {
   const auto wrong = [](const char* what) { return fail(Code::invalid_argument, what); };
   if (commit.task_id.empty()) {

@@ -42,7 +42,7 @@ struct Commit {
   // The task. `before_version` 0 inserts it; else the commit is refused (conflict) where the stored version differs,
   // and then writes nothing. `after->version` must be before_version + 1. With `remove` (and no `after`) the task goes,
   // with its session (as remove_session), messages and events, and what others owed that session; notices that it owes
-  // its parent stay until they are taken, its other ones go; a tombstone stays for good.
+  // its parent stay until they are taken, its other ones go; a tombstone stays until it is forgotten (`forget`).
   TaskId task_id;  // Empty: this commit is about no task.
   int64_t before_version = 0;
   std::shared_ptr<const Task> after;
@@ -56,13 +56,23 @@ struct Commit {
   // The session's row, its messages and notices go, and the settings of its own (session_setting_prefix).
   std::optional<SessionId> remove_session;
 
-  // Creating is safe to repeat: refused with conflict and reason "idempotency_key" where the key is known.
+  // Creating is safe to repeat: refused with conflict and reason "idempotency_key" where the key is known. A key is
+  // known as long as its task, and as long as its task's tombstone behind that.
   struct Key {
     std::string key;
     std::string fingerprint;  // Of the request.
     TaskId task_id;
   };
   std::optional<Key> key;
+
+  // Tombstones of before this time go, and those beyond the `most` newest; the oldest first, `rows` of them at most.
+  // The keys of their tasks go with them, and whoever has read changes only up to before them begins anew ("reset").
+  struct Forget {
+    Time before;
+    int64_t most = 0;
+    int rows = 0;
+  };
+  std::optional<Forget> forget;
 
   // Stored settings, named agents, what sessions keep: a name and its JSON (empty: removed).
   struct Setting {
@@ -83,6 +93,8 @@ struct Committed {
   int64_t first_pos = 0;              // Of its events (consecutive); or of its tombstone.
   std::vector<int64_t> message_seqs;  // In the order of Commit::messages.
   std::vector<int64_t> notice_seqs;   // In the order of Commit::notices.
+  int64_t forgotten = 0;              // Tombstones that Commit::forget removed,
+  Time oldest_tombstone;              // and the time of the oldest that is left; never: none is.
 };
 
 // By the order in which they were stored, whatever the clock said; or by updated_at, the latest first.
@@ -150,14 +162,30 @@ struct MessagePage {
   int64_t task_seq = 0;           // The seq of the task's last event that this page has in it: where a stream goes on.
 };
 
+// What can be done with the store. `damaged` and `unlinked` stay until it is opened again: it can be read as far as it
+// goes, and takes no commit.
+enum class StoreState : uint8_t {
+  well,
+  full,      // The disk is: only commits that remove something are taken.
+  unlinked,  // The database was deleted, moved or replaced under the server.
+  damaged,   // Something that was read is not what was written.
+};
+std::string_view name(StoreState state);  // "ok", "full", ...
+
+struct StoreHealth {
+  StoreState state = StoreState::well;
+  std::string text;  // What is the matter and what to do; empty where all is well.
+};
+
 class Store {
  public:
   virtual ~Store() = default;
 
   // Stores the commits in one transaction and answers each, in order; durable before it is answered. A refused commit
   // does not touch the others. Where the disk is full or fails, all are answered with that (storage_full, internal) and
-  // nothing is stored. A failed sync of the store itself ends the process: recovery decides. The groups of several
-  // calls may be joined into one transaction; their order is kept.
+  // nothing is stored; where it is damaged or its file is gone, with unavailable and the reason `damaged` or
+  // `unlinked`. A failed sync of the store itself ends the process: recovery decides. The groups of several calls may
+  // be joined into one transaction; their order is kept.
   using Answer = std::move_only_function<void(std::vector<Result<Committed>>)>;
   // The group is shared, not copied: nobody changes it before the answer.
   using Group = std::shared_ptr<const std::vector<Commit>>;
@@ -186,8 +214,8 @@ class Store {
 
   // Events. Of a task that is not there: not_found, as `get` says it.
   virtual Result<std::vector<Event>> events_after(const TaskId& id, int64_t seq, int limit) = 0;
-  // All changes with pos > `pos` in order; those of tasks that went are gone. Where history before that is gone, or
-  // `pos` was never given (another database): not_found with reason "reset".
+  // All changes with pos > `pos` in order; those of tasks that went are gone. Where tombstones behind it were forgotten
+  // (and it is not 0, the very beginning), or `pos` was never given (another database): not_found with reason "reset".
   virtual Result<std::vector<Change>> changes_after(int64_t pos, int limit) = 0;
   virtual int64_t last_pos() = 0;
 
@@ -203,6 +231,8 @@ class Store {
 
   virtual Result<std::optional<Commit::Key>> find_key(const std::string& key) = 0;
   virtual Result<std::vector<Commit::Setting>> settings(const std::string& prefix) = 0;
+
+  virtual StoreHealth health() = 0;  // Never waits.
 
   // For people and metrics: "sqlite 3.40.1, /…/errand.db, schema 1".
   virtual std::string describe() = 0;

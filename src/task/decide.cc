@@ -8,6 +8,35 @@
 #include "task/move.h"
 
 namespace errand {
+namespace {
+
+size_t count_untaken(const Task& task, bool notices) {
+  return static_cast<size_t>(std::ranges::count_if(
+      task.waiting, [&](const WaitingMessage& m) { return !m.taken && static_cast<bool>(m.notice) == notices; }));
+}
+
+// What the turn took longest ago is let go: it stays in the conversation, and a retry finds it there.
+void let_old_go(std::vector<WaitingMessage>& waiting) {
+  auto taken = static_cast<size_t>(std::ranges::count_if(waiting, &WaitingMessage::taken));
+  if (taken <= waiting_max) return;
+  std::erase_if(waiting, [&](const WaitingMessage& message) {
+    if (!message.taken || taken <= waiting_max) return false;
+    --taken;
+    return true;
+  });
+}
+
+}  // namespace
+
+Status room_for_message(const Task& task) {
+  if (task.waiting.size() < waiting_max || count_untaken(task, false) < waiting_max) return {};
+  return fail(Code::exhausted,
+              fmt::format("{} messages wait for this task already; send more when it has taken some (its turn's end "
+                          "gives it those that wait), or say it all in one.",
+                          waiting_max),
+              too_many_messages);
+}
+
 namespace moves {
 
 Result<Step> on(const Task& task, const input::Taken& input, Time now) {
@@ -34,9 +63,11 @@ Result<Step> on(const Task& task, const input::Prompt& input, Time now) {
   if (task.state == TaskState::failed || task.state == TaskState::cancelled)
     return conflict(fmt::format(
         "The task is {} and takes no messages; retry starts it again, with a message if you like.", name(task.state)));
+  if (Status room = room_for_message(task); !room) return std::unexpected(room.error());
   Move move(task, now);
   Task& t = move.task();
   t.waiting.push_back({input.message, input.when, false});
+  let_old_go(t.waiting);
   if (t.state == TaskState::completed) {
     t.resume_count += 1;
     move.queue_turn(TaskState::resumed);
@@ -58,9 +89,12 @@ Result<Step> on(const Task& task, const input::Noticed& input, Time now) {
   const bool known = std::ranges::any_of(task.waiting, [&](const auto& m) { return m.notice == input.notice; });
   const bool wakes = task.state == TaskState::completed && input.wake;
   if (!wakes && (known || !at_work(task.state))) return unchanged(task);
+  const bool full = task.waiting.size() >= waiting_max && count_untaken(task, true) >= waiting_max;
+  if (full && !wakes) return unchanged(task);
   Move move(task, now);
   Task& t = move.task();
-  if (!known) t.waiting.push_back({input.message, When::steer, false, input.notice});
+  if (!known && !full) t.waiting.push_back({input.message, When::steer, false, input.notice});
+  let_old_go(t.waiting);
   if (wakes) {
     t.resume_count += 1;
     move.queue_turn(TaskState::resumed);

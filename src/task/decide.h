@@ -195,6 +195,16 @@ Step create(Launch launch, TaskId id, SessionId session, MessageId first, Time n
 // restart, without those that wait for the next turn.
 std::vector<MessageId> messages_to_give(const Task& task, bool reattach);
 
+// Messages that may wait for one task, and notices to its session; as many that its turn has taken are kept for a
+// retry. Past it a message is refused (exhausted, reason too_many_messages), and a notice waits for the next turn. Each
+// commit of the task writes the list, so its length is what a commit of a busy task costs.
+inline constexpr size_t waiting_max = 1'000;
+inline constexpr const char* too_many_messages = "too_many_messages";
+Status room_for_message(const Task& task);
+
+// Answered questions of a turn that are kept, for an agent that asks them again after a restart: the newest.
+inline constexpr size_t answered_max = 100;
+
 // Rules that "allow always" may add to a task; past them it is "allow" once.
 inline constexpr size_t granted_max = 1'000;
 

@@ -19,7 +19,15 @@ Result<Step> on(const Task& task, const input::Asked& input, Time now) {
       return again;
     }
   Move move(task, now);
-  Ask& ask = move.task().asks.emplace_back(input.ask);
+  std::vector<Ask>& asks = move.task().asks;
+  auto answered =
+      static_cast<size_t>(std::ranges::count_if(asks, [](const Ask& known) { return !known.decision.empty(); }));
+  std::erase_if(asks, [&](const Ask& known) {
+    if (known.decision.empty() || answered < answered_max) return false;
+    --answered;
+    return true;
+  });
+  Ask& ask = asks.emplace_back(input.ask);
   // Whichever agent asks: what can be answered is said, in the words that an answer takes.
   if (ask.kind == AskKind::permission) ask.options = {"allow", "allow_always", "deny"};
   move.event(ask_created_event(ask, now));

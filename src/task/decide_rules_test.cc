@@ -508,5 +508,51 @@ TEST(Decide, RetentionStartsAnewWithEachRest) {
   EXPECT_FALSE(task.expires_at);
 }
 
+// --- bounds
+
+MessageId numbered(size_t i) { return MessageId("msg_n" + std::to_string(i)); }
+
+TEST(Bounds, MessagesPastTheBoundAreRefusedUntilSomeAreTaken) {
+  Task task = running();
+  for (size_t i = 0; i < waiting_max; ++i) task = after(task, input::Prompt{numbered(i), When::steer});
+  const Error full = refusal(task, input::Prompt{MessageId("msg_more"), When::steer});
+  EXPECT_EQ(full.code, Code::exhausted);
+  EXPECT_EQ(full.reason, too_many_messages);
+  task = after(task, input::Taken{task.run, numbered(0)});
+  task = after(task, input::Prompt{MessageId("msg_more"), When::steer});
+  EXPECT_EQ(task.waiting.back().id, MessageId("msg_more"));
+}
+
+TEST(Bounds, AThousandThatTheTurnTookAreKeptForARetry) {
+  Task task = running();
+  for (size_t i = 0; i < 2 * waiting_max; ++i) {
+    task = after(task, input::Prompt{numbered(i), When::steer});
+    task = after(task, input::Taken{task.run, numbered(i)});
+  }
+  EXPECT_LE(task.waiting.size(), waiting_max + 1);
+  EXPECT_EQ(task.waiting.back().id, numbered(2 * waiting_max - 1)) << "the newest are kept";
+}
+
+TEST(Bounds, ANoticeThatFindsNoRoomWaitsForTheNextTurnAndAMessageStillPasses) {
+  Task task = running();
+  for (size_t i = 0; i < waiting_max; ++i)
+    task = after(task, input::Noticed{NoticeId("ntc_" + std::to_string(i)), numbered(i), false});
+  EXPECT_TRUE(step(task, input::Noticed{NoticeId("ntc_more"), MessageId("msg_more"), false}).unchanged);
+  EXPECT_EQ(after(task, input::Prompt{MessageId("msg_of_a_person"), When::steer}).waiting.size(),
+            task.waiting.size() + 1);
+}
+
+TEST(Bounds, TheNewestAnswersOfATurnAreKept) {
+  Task task = running();
+  const auto id = [](size_t i) { return "ask_" + std::to_string(i); };
+  for (size_t i = 0; i < 3 * answered_max; ++i) {
+    task = after(task, input::Asked{task.run, {.request_id = id(i), .kind = AskKind::answer, .text = "?"}});
+    if (i != 5) task = after(task, input::Answered{.request_id = id(i), .decision = "answer", .message = "yes"});
+  }
+  EXPECT_LE(task.asks.size(), answered_max + 1);
+  EXPECT_EQ(open_ask(task)->request_id, id(5)) << "an open one stays";
+  EXPECT_EQ(task.asks.back().request_id, id(3 * answered_max - 1));
+}
+
 }  // namespace
 }  // namespace errand

@@ -157,10 +157,13 @@ Result<Step> on(const Task& task, const input::Overrun& input, Time now) {
 }
 
 Result<Step> on(const Task& task, const input::Waits& input, Time now) {
-  if (fenced(task, input.run) || !at_work(task.state) || task.stopping || task.wait == input.wait)
-    return unchanged(task);
+  if (fenced(task, input.run) || !at_work(task.state) || task.stopping) return unchanged(task);
+  // Said anew (after a restart, or with another time), it is the same wait.
+  Wait wait = input.wait;
+  wait.since = task.wait && task.wait->kind == wait.kind ? task.wait->since : now;
+  if (task.wait == wait) return unchanged(task);
   Move move(task, now);
-  move.task().wait = input.wait;
+  move.task().wait = std::move(wait);
   move.status();
   return std::move(move).done();
 }

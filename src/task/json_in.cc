@@ -64,6 +64,7 @@ void encode_moving(JsonOut& out, const Task& task) {
     Sparse fields(out);
     fields.field("text", task.wait->text);
     fields.time("until", task.wait->until);
+    fields.time("since", task.wait->since);
     out.end();
   }
   encode_rules(out, "granted", task.granted);
@@ -81,6 +82,7 @@ void decode_moving(Fields& fields, Task& task) {
       inner.name_of("kind", wait.kind, parse_wait_kind);
       inner.text("text", wait.text);
       inner.time("until", wait.until);
+      inner.time("since", wait.since);
     });
   }
   decode_rules(fields, "granted", task.granted);

@@ -462,6 +462,23 @@ TEST(Title, IsTheFirstThatSaysSomething) {
   EXPECT_EQ(title_of(launch), "Build it");
 }
 
+TEST(Title, IsNothingThatCannotBeSeen) {
+  for (const char* unseen : {"\u200B\u200D\uFEFF", "\u202E\u2066", "\u2800", "\u3164", "\u00A0\u3000", "\U000E0041"}) {
+    Launch launch;
+    launch.kind = TaskKind::command;
+    launch.title = unseen;
+    launch.description = unseen;
+    launch.command = std::string(unseen) + "\n  make all\nmake install";
+    EXPECT_EQ(title_of(launch), "make all") << unseen;
+    launch.description = "Build it";
+    EXPECT_EQ(title_of(launch), "Build it");
+    launch.title = std::string(unseen) + "x";
+    EXPECT_EQ(title_of(launch), launch.title) << "a title with something to see is as it was given";
+    launch.command = launch.title = launch.description = unseen;
+    EXPECT_EQ(title_of(launch), "Command");
+  }
+}
+
 TEST(Title, IsCutAtEightyCharactersAndNotInsideOneAndSaysSo) {
   Launch launch;
   std::string eighty;

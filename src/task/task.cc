@@ -1,5 +1,8 @@
 #include "task/task.h"
 
+#include <algorithm>
+
+#include "base/hidden.h"
 #include "base/text.h"
 #include "task/message.h"
 
@@ -8,8 +11,15 @@ namespace {
 
 constexpr size_t title_characters_max = 80;
 
-// The first line that says something.
-std::string_view first_words(std::string_view text) { return trim(first_line(trim(text))); }
+// The first line that can be seen.
+std::string_view first_words(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = first_line(text);
+    if (!is_invisible(line)) return trim(line);
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return {};
+}
 
 // Whoever reads a title that was cut sees that there is more.
 std::string cut(std::string_view words) {

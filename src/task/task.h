@@ -214,10 +214,14 @@ enum class WaitKind : uint8_t { quota, children };
 std::string_view name(WaitKind kind);
 std::optional<WaitKind> parse_wait_kind(std::string_view text);
 
+// However far away a provider says that its limit ends: it is asked again after this long at the latest.
+inline constexpr Millis quota_wait_max_ms = 24 * 3'600'000;
+
 struct Wait {
   WaitKind kind = WaitKind::quota;
   std::string text;
-  Time until;  // Wall time; never: not known.
+  Time until;       // Wall time; never: not known.
+  Time since = {};  // When it began to wait: set by `decide`.
   bool operator==(const Wait&) const = default;
 };
 

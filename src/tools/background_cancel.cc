@@ -46,7 +46,7 @@ void cancel_all(const CallPtr& call, Members members) {
   for (const Task& task : members.tasks)
     call->parts.engine.cancel(task.id, by(*call), [call, state, id = task.id](Result<TaskView> view) {
       if (view)
-        state->cancelled.push_back(std::move(view->task));
+        state->cancelled.push_back(view->task);
       else
         state->left.push_back(id);  // It ended by itself meanwhile.
       if (--state->waiting == 0) answer(call, state->cancelled, state->left, state->more);
@@ -63,7 +63,7 @@ void cancel_one(const CallPtr& call, std::string id) {
                            "at_rest"});
     call->parts.engine.cancel(task.id, by(*call), [call](Result<TaskView> after) {
       if (!after) return call->refuse(after.error());
-      answer(call, {std::move(after->task)}, {}, false);
+      answer(call, {after->task}, {}, false);
     });
   });
 }

@@ -151,7 +151,7 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
     left_ = ids_.size();
     const auto got = [self = shared_from_this()](size_t i, Result<TaskView> view) {
       if (!view) self->failed_ = view.error();
-      if (view) self->results_[i] = std::move(*view);
+      if (view) self->results_[i] = std::make_shared<const TaskView>(std::move(*view));
       if (--self->left_ == 0) self->gathered();
     };
     for (size_t i = 0; i < ids_.size(); ++i) {
@@ -166,7 +166,7 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
   }
 
   void gathered() {
-    std::erase_if(results_, [](const std::optional<TaskView>& result) { return !result; });
+    std::erase_if(results_, [](const std::shared_ptr<const TaskView>& result) { return !result; });
     // One that was removed meanwhile is not in the answer, unless it was the only one.
     if (results_.empty()) return call_->refuse(failed_);
     if (!request_.block || call_->caller.session.empty() || call_->caller.rights.only_looks()) return answer();
@@ -177,7 +177,7 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
   void find_notices() {
     std::vector<std::pair<TaskId, int>> ended;
     bool whole = !request_.batch.empty() && !more_;
-    for (const std::optional<TaskView>& result : results_) {
+    for (const std::shared_ptr<const TaskView>& result : results_) {
       const bool rests = !at_work(result->task.state);
       whole = whole && rests;
       if (rests) ended.emplace_back(result->task.id, result->task.turn);
@@ -254,7 +254,7 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
     JsonOut out(data);
     out.object().key("tasks").array();
     for (size_t i = 0; i < results_.size(); ++i) {
-      const std::optional<TaskView>& result = results_[i];
+      const std::shared_ptr<const TaskView>& result = results_[i];
       const Task& task = result->task;
       timed_out = timed_out || at_work(task.state);
       const bool shown = !at_work(task.state) && task.result.has_value();
@@ -301,7 +301,7 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
   uint64_t wait_ = 0;
   std::unique_ptr<AskWatch> watch_;
   bool more_ = false;
-  std::vector<std::optional<TaskView>> results_;
+  std::vector<std::shared_ptr<const TaskView>> results_;
   std::vector<Head> heads_;  // Of the same places in results_.
   size_t left_ = 0;
   Error failed_;

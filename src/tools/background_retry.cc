@@ -51,7 +51,7 @@ void retry_batch(const CallPtr& call, Members members, const std::string& messag
   for (const Task& task : members.tasks)
     call->parts.engine.retry(task.id, as_message(message), [call, state, id = task.id](Result<TaskView> view) {
       if (view)
-        state->retried.push_back(std::move(view->task));
+        state->retried.push_back(view->task);
       else
         state->left.push_back(id);  // Somebody else has begun it again meanwhile.
       if (--state->waiting == 0) answer(call, state->retried, state->left, state->more);
@@ -73,7 +73,7 @@ void retry_one(const CallPtr& call, std::string id, std::string message) {
     if (const Status may = check_retry(task, call->caller.rights); !may) return call->refuse(may.error());
     call->parts.engine.retry(task.id, as_message(message), [call](Result<TaskView> after) {
       if (!after) return call->refuse(after.error());
-      answer(call, {std::move(after->task)}, {}, false);
+      answer(call, {after->task}, {}, false);
     });
   });
 }

@@ -42,6 +42,9 @@ Result<CallRequest> parse_call(std::string_view body) {
   for (const auto& [name, id] :
        {std::pair{"session_id", &request.caller.session.value}, std::pair{"message_id", &request.caller.message.value}})
     if (!api::is_plain_id(*id)) fields.refuse(name, "must be made of letters, digits and _ - . :");
+  fields.text("work_dir", request.caller.work_dir, {.bytes_max = 4096});
+  if (!request.caller.work_dir.empty() && !api::is_absolute_path(request.caller.work_dir))
+    fields.refuse("work_dir", "must be an absolute path: the folder that you are in");
   // What they are is the tool's to say, so that every surface says it in the same words.
   if (fields.has("arguments"))
     request.arguments = boost::json::serialize(document->value().as_object().at("arguments"));

@@ -15,7 +15,7 @@ std::string tools_reply(const std::vector<ToolInfo>& tools, std::string_view fam
 // {"text","data","is_error"}
 std::string result_reply(const ToolResult& result);
 
-// POST /api/tools/{name} {arguments?, session_id?, message_id?}.
+// POST /api/tools/{name} {arguments?, session_id?, message_id?, work_dir?}.
 struct CallRequest {
   Caller caller;
   std::string arguments;  // JSON text.

@@ -10,7 +10,8 @@ namespace errand::tools {
 void read_launch(api::Fields& fields, const Caller& caller, Launch& launch) {
   fields.text("description", launch.description, {.bytes_max = 64 * 1024, .may_be_blank = true});
   fields.text("title", launch.title, {.bytes_max = 4096, .may_be_blank = true});
-  api::read_paths(fields, launch);
+  api::read_paths(fields, launch, caller.work_dir);
+  if (launch.work_dir.empty()) launch.work_dir = caller.work_dir;
   api::read_batch(fields, launch);
   api::read_labels(fields, launch);
   api::read_bounds(fields, launch, "timeout");
@@ -24,7 +25,7 @@ void read_launch(api::Fields& fields, const Caller& caller, Launch& launch) {
 std::string launch_properties() {
   return R"("description":{"type":"string","description":"What it is for, in a few words; lists show it."},
 "title":{"type":"string","description":"A shorter name than the description."},
-"work_dir":{"type":"string","description":"The folder to work in, an absolute path. Default: the server's."},
+"work_dir":{"type":"string","description":"The folder to work in. Default: yours, where errand knows it (errand mcp does), else the home folder; the answer names it."},
 "add_dirs":{"type":"array","items":{"type":"string"},"description":"Further folders that it may use, absolute paths."},
 "artifacts":{"type":"array","items":{"type":"string"},"description":"Patterns below work_dir, such as \"dist/*.zip\": what matches at the end is listed as an artifact, as is everything in the folder $ERRAND_ARTIFACTS."},
 "batch_id":{"type":"string","description":"The batch that it belongs to; \"new\" makes one, and the answer says its id for the next call."},
@@ -44,6 +45,7 @@ std::string launch_properties() {
 std::string started(const Call& call, const TaskView& view) {
   const std::string& id = view.task.id.value;
   std::string text = "Started in the background.\n" + describe(view);
+  text += "\nFolder: " + view.task.launch.work_dir;
   if (view.task.launch.batch_id) text += "\nBatch: " + view.task.launch.batch_id.value;
   text += call.caller.session.empty() ? "\n\n" : "\n\nGo on with other work: this session is told when it ends. ";
   return text + call.name("output") + "(task_id=\"" + id + "\") reads its progress or result, " + call.name("cancel") +

@@ -33,6 +33,10 @@ MCP clients find them at `/mcp`.
 Claude Code says which conversation calls, and so does Codex: each conversation has its own tasks and comes back to them. For others a
 session lasts as long as the program that they started; `errand mcp --session NAME` gives it a name that lasts.
 
+**Where.** What is started without `work_dir` works where its caller is: in the first root of an MCP client that has roots, else in
+the folder that `errand mcp` or `errand tool` was started in; inside a task, in that task's folder. A relative `work_dir` is below it. Over HTTP
+errand does not know where the caller is: then it is the home folder of the server's user. The answer names the folder.
+
 **Whose tasks.** A call names the session it is made for. That session sees and touches the tasks that it launched itself,
 its direct children, and no others; it is told when one of them ends. A call without a session is the user's own: it
 reaches every task, and nobody is told.

@@ -44,6 +44,9 @@ struct Caller {
   Rights rights = {};
   std::string key = {};      // Where given: a launch that comes again with it is the same launch.
   bool asks_person = false;  // It can ask a person at once: then a permission that is asked for ends a wait too.
+  // Where it is, an absolute path: a launch that names no folder works there (R14.1), and a folder that is named
+  // relatively is below it. Empty: not known.
+  std::string work_dir = {};
 };
 
 // A question that a wait ended for.

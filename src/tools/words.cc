@@ -68,6 +68,7 @@ constexpr std::string_view properties = R"(
 "title":{"type":"string"},
 "agent":{"type":"string"},
 "model":{"type":["string","null"]},
+"work_dir":{"type":["string","null"],"description":"The folder that it works in."},
 "batch_id":{"type":["string","null"]},
 "is_forked":{"type":"boolean"},
 "resume_count":{"type":"integer"},
@@ -150,6 +151,7 @@ void write_task_members(JsonOut& out, const TaskView& view) {
   out.field("task_id", task.id).field("kind", name(task.launch.kind)).field("status", status_word(task.state));
   out.text_or_null("reason", task.reason);
   out.field("title", task.title).field("agent", agent_name(task.launch)).text_or_null("model", task.launch.model);
+  out.text_or_null("work_dir", task.launch.work_dir);
   out.field("batch_id", task.launch.batch_id).field("is_forked", task.is_forked);
   out.field("resume_count", task.resume_count).field("turn", task.turn).field("attempt", task.attempt);
   out.field("queue_position", view.moment.queue_position).key("waiting_for");

@@ -303,6 +303,19 @@ TEST(Routes, SettingsAreShownAndChanged) {
   EXPECT_EQ(site.json({.path = "/api/settings"}).at("max_concurrent"), 5);
 }
 
+TEST(Routes, UsageLimitsAreListedAndEnded) {
+  Site site;
+  EXPECT_TRUE(site.json({.path = "/api/quotas"}).at("quotas").as_array().empty());
+  const auto clear = [&](std::vector<std::pair<std::string, std::string>> query) {
+    return site.call({.method = Method::del, .path = "/api/quotas", .query = std::move(query)});
+  };
+  EXPECT_EQ(clear({}).body, R"({"cleared":0})");
+  const Response unknown = clear({{"account", "builtin/m"}});
+  EXPECT_EQ(unknown.status, 404);
+  EXPECT_EQ(json::parse(unknown.body).at("reason"), "no_quota");
+  EXPECT_EQ(clear({{"acount", "builtin/m"}}).status, 400);
+}
+
 TEST(Routes, HealthTellsStrangersNothingMore) {  // R12.1
   Site site;
   const json::value known = site.json({.path = "/api/health"});

@@ -87,6 +87,8 @@ const std::map<std::string, std::string> expected = {
     {"GET /api/agents/{id}", "read"},
     {"PUT /api/agents/{id}", "admin"},
     {"DELETE /api/agents/{id}", "admin"},
+    {"GET /api/quotas", "read"},
+    {"DELETE /api/quotas", "tasks"},
     {"GET /api/tools", "read"},
     {"POST /api/tools/{name}", "read"},  // And more, by the tool.
     {"GET /api/tokens", "admin"},
@@ -336,6 +338,8 @@ TEST(TaskToken, ReachesWhatTheTaskLaunchedAndNothingElse) {
   EXPECT_TRUE(refused_at(Method::del, "/api/tasks/" + parent));
   EXPECT_TRUE(refused_at(Method::get, "/api/stream"));
   EXPECT_TRUE(refused_at(Method::get, "/api/settings"));
+  EXPECT_TRUE(refused_at(Method::get, "/api/quotas"));
+  EXPECT_TRUE(refused_at(Method::del, "/api/quotas"));
   EXPECT_TRUE(refused_at(Method::get, "/metrics"));
   EXPECT_TRUE(refused_at(Method::post, "/api/tasks/clear", "{}"));
   EXPECT_TRUE(refused_at(Method::get, "/api/batches/b"));

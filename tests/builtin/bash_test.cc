@@ -187,10 +187,11 @@ TEST_F(Bash, StoppedItIsGoneBeforeItIsTold) {
   EXPECT_TRUE(call->outcome->output.contains("it was stopped")) << call->outcome->output;
 }
 
-TEST_F(Bash, DestroyedNothingOfItIsLeft) {
+TEST_F(Bash, DroppedNothingOfItIsLeft) {
   const std::string marker = process::new_marker();
   auto call = start(command("exec -a " + marker + " sleep 1000"), context());
   ASSERT_TRUE(bench.executor.until([&] { return process::processes_with(marker).size() == 1; }));
+  call->run->drop();
   call->run.reset();
   EXPECT_TRUE(bench.executor.until([&] { return process::processes_with(marker).empty(); }));
   EXPECT_TRUE(nothing_left());
@@ -202,11 +203,11 @@ TEST_F(Bash, EndedBeforeItHasBegunNothingIsStarted) {
   auto call = start(input, context());
   EXPECT_FALSE(call->run->stop());  // There is nothing to wait for.
   call->run.reset();
-  const auto detached = start(input, context("call_2"));
-  detached->run->detach();
+  const auto left = start(input, context("call_2"));
+  left->run.reset();  // The server goes.
   EXPECT_EQ(run(command("echo later")).output, "later\n");
   EXPECT_FALSE(call->outcome);
-  EXPECT_FALSE(detached->outcome);
+  EXPECT_FALSE(left->outcome);
   EXPECT_FALSE(fs::exists(work.path() + "/log"));
 }
 
@@ -215,7 +216,6 @@ TEST_F(Bash, AServerThatComesBackTakesItUp) {
   const std::string input = command("echo begun >> log; while [ ! -e go ]; do sleep 0.02; done; echo done");
   auto call = start(input, context());
   ASSERT_TRUE(bench.executor.until([&] { return fs::exists(work.path() + "/log"); }));
-  call->run->detach();
   call.reset();
   tool.reset();
   bench.reconnect();
@@ -230,7 +230,6 @@ TEST_F(Bash, AServerThatComesBackTakesItUp) {
   EXPECT_EQ(process::read_text(work.path() + "/log"), "begun\n");
 
   // It had ended, and the outcome was not stored yet: the same once more.
-  call->run->detach();
   call = start(input, again);
   ASSERT_TRUE(wait(*call));
   EXPECT_EQ(call->outcome->output, "done\n");

@@ -122,15 +122,17 @@ TEST_F(Loop, ATurnThatIsStoppedWhileACallIsReadRunsNothing) {
 TEST_F(Loop, ATurnThatIsGoneWhileACallIsReadIsNotCalled) {
   deeds({{"write", {}}});
   world.replies({calls({call("c1", "write")}), {.blocks = {say("ok")}}});
-  for (const bool detached : {false, true}) {
+  for (const bool dropped : {false, true}) {
     for (int posts = 1; posts <= 3; ++posts) {
-      SCOPED_TRACE(fmt::format("{} {}", detached ? "detached" : "destroyed", posts));
+      SCOPED_TRACE(fmt::format("{} {}", dropped ? "dropped" : "destroyed", posts));
       Host fresh{world, World::launch("go")};
       int before = world.background.posted();
       ASSERT_TRUE(fresh.open());
       ASSERT_TRUE(fresh.run_until([&] { return world.background.posted() == before + posts; }));
-      if (detached) fresh.detach();
-      fresh.close();
+      if (dropped)
+        fresh.drop();
+      else
+        fresh.close();
       const int reports = fresh.reports();
       fresh.settle();
       EXPECT_EQ(fresh.reports(), reports);
@@ -300,6 +302,66 @@ TEST_F(Loop, AUsageLimitIsWaitedForAndNoFailure) {
   EXPECT_EQ(host.outcome()->result, "Back.");
   EXPECT_EQ(other.outcome()->result, "Back.");
   EXPECT_FALSE(host.transcript().wait);
+  EXPECT_EQ(host.broken() + other.broken(), "");
+}
+
+TEST_F(Loop, AnAbsurdLimitIsAskedAboutAgainAfterADay) {
+  const Time begin = world.clock.wall();
+  const Millis day = 24 * 3'600'000;
+  world.queue({fails(FailureKind::quota, "Come back next year.", begin + 365 * day), {.blocks = {say("Back.")}}});
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return host.transcript().wait.has_value(); }));
+  EXPECT_LE(host.transcript().wait->until, world.clock.wall() + day);
+  EXPECT_GT(host.transcript().wait->until, world.clock.wall() + day - 60'000);
+  // Also one that an earlier version has stored.
+  host.task().wait = Wait{WaitKind::quota, "Come back next year.", begin + 365 * day};
+  ASSERT_TRUE(host.crash_and_reopen());
+  ASSERT_TRUE(host.run_until([&] { return host.transcript().wait->until < begin + 2 * day; }));
+  EXPECT_EQ(host.transcript().wait->text, "Come back next year.");
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->result, "Back.");
+  EXPECT_LT(world.clock.wall(), begin + 2 * day);
+}
+
+TEST_F(Loop, ALimitIsForgottenWithTheLastTaskThatMetIt) {
+  const Time until = world.clock.wall() + 2 * 3'600'000;
+  world.queue({fails(FailureKind::quota, "The limit is used up.", until),
+               {.blocks = {say("Mine.")}},
+               {.blocks = {say("Later.")}}});
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return host.transcript().wait.has_value(); }));
+  Host other(world, World::launch("me too"), TaskId("task_00000000000000000000000002"));
+  ASSERT_TRUE(other.open());
+  ASSERT_TRUE(other.run_until([&] { return other.transcript().wait.has_value(); }));
+  EXPECT_EQ(world.models.asked.size(), 1u);
+  host.turn().stop();
+  ASSERT_TRUE(other.run_until_ended());
+  EXPECT_EQ(other.outcome()->result, "Mine.");
+  // Nor is it there for one that comes later.
+  Host third(world, World::launch("and me"), TaskId("task_00000000000000000000000003"));
+  ASSERT_TRUE(third.open());
+  ASSERT_TRUE(third.run_until_ended());
+  EXPECT_EQ(third.outcome()->result, "Later.");
+  EXPECT_LT(world.clock.wall(), until);
+  EXPECT_EQ(host.broken() + other.broken() + third.broken(), "");
+}
+
+TEST_F(Loop, ALimitThatIsLiftedIsAskedAboutByAllWhoWait) {
+  const Time until = world.clock.wall() + 2 * 3'600'000;
+  world.queue({fails(FailureKind::quota, "The limit is used up.", until),
+               {.blocks = {say("Back.")}},
+               {.blocks = {say("Back.")}}});
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return host.transcript().wait.has_value(); }));
+  Host other(world, World::launch("me too"), TaskId("task_00000000000000000000000002"));
+  ASSERT_TRUE(other.open());
+  ASSERT_TRUE(other.run_until([&] { return other.transcript().wait.has_value(); }));
+  EXPECT_TRUE(other.turn().lift_quota());
+  ASSERT_TRUE(other.run_until_ended());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->result, "Back.");
+  EXPECT_EQ(other.outcome()->result, "Back.");
+  EXPECT_LT(world.clock.wall(), until);
   EXPECT_EQ(host.broken() + other.broken(), "");
 }
 

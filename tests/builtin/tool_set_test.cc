@@ -280,11 +280,37 @@ TEST_F(ToolSetTest, ACallAndItsToolMayOutliveTheServersOfTheirTurn) {
   ASSERT_NE(tool, nullptr);
   bool told = false;
   auto run = tool->prepare(context(), "{}")->run(context(), [&](ToolOutcome) { told = true; });
-  turn->detach();
   turn.reset();
   EXPECT_EQ(tool->prepare(context(), "{}")->need.text, "Call hangs of the MCP server test with {}");
   run.reset();
   EXPECT_FALSE(told);
+}
+
+// R14.4: the server leaves. What a call does in an MCP server may have effects, and goes on; a server without one goes.
+TEST_F(ToolSetTest, AnMcpServerIsLeftAtItsCallAndEndedWithoutOne) {
+  settings.mcp["test"] = {.command = {server()}};
+  task.launch.enable_mcp = true;
+  open();
+  EXPECT_EQ(call("mcp__test__echo", "{}").output, "{}");
+  turn.reset();
+  EXPECT_TRUE(until([&] { return runs_of("mcp").empty(); })) << "it had nothing to do";
+  for (const bool dropped : {false, true}) {
+    open();
+    auto run = turn->find("mcp__test__hangs")->prepare(context(), "{}")->run(context(), [](ToolOutcome) {});
+    EXPECT_EQ(call("mcp__test__echo", "{}").output, "{}") << "so the call before it has arrived";
+    if (dropped) {
+      run->drop();
+      turn->drop();
+    }
+    run.reset();
+    turn.reset();
+    if (dropped) {
+      EXPECT_TRUE(until([&] { return runs_of("mcp").empty(); }));
+    } else {
+      bench.list();  // All that was said to the supervisor has arrived.
+      EXPECT_EQ(runs_of("mcp").size(), 1u);
+    }
+  }
 }
 
 // The server was killed: what it had begun is found by the next one and ended.
@@ -330,18 +356,19 @@ TEST_F(ToolSetTest, RunsOfToolsBelongToTheirTask) {
 TEST_F(ToolSetTest, ALaunchIsRefusedWhereItsSurroundingsCannotBeHad) {
   settings.command.work_dirs = {home.path()};
   make();
-  EXPECT_EQ(set->check(task.launch).error().reason, "work_dir");
+  EXPECT_EQ(set->look(task.launch)().error().reason, "work_dir");
   task.launch.work_dir = home.path();
   EXPECT_TRUE(set->check(task.launch));
+  EXPECT_TRUE(set->look(task.launch)());
   task.launch.add_dirs = {work.path()};
-  EXPECT_FALSE(set->check(task.launch));
+  EXPECT_FALSE(set->look(task.launch)());
   task.launch.add_dirs.clear();
   task.launch.env = {{"A=B", "x"}};
   EXPECT_FALSE(set->check(task.launch));
   task.launch.env.clear();
   task.launch.sandbox = Sandbox::workspace;
   task.launch.work_dir = "/";
-  EXPECT_FALSE(set->check(task.launch));
+  EXPECT_FALSE(set->look(task.launch)());
 }
 
 TEST_F(ToolSetTest, WhatATaskLeftGoesWithIt) {

@@ -42,6 +42,7 @@ class MemoryCommandWorld final : public TimedWorld {
         {supervisor_, timers, background_});
   }
   int left_behind() override { return supervisor_.alive(); }
+  bool outlives_server() override { return true; }
 
   Launch speaks() override { return command("speaks"); }
   Launch goes_on() override { return command("goes_on"); }

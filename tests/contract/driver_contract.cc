@@ -32,6 +32,22 @@ TEST_P(DriverContract, TheSameWorkGivesTheSameTranscript) {
   }
 }
 
+// A slow disk changes when it is told, and nothing else.
+TEST_P(DriverContract, ToldToWaitAfterEachReportItGivesTheSameTranscript) {
+  std::string first;
+  for (const bool slow : {false, true}) {
+    world = GetParam().world();
+    Host host(*world, world->speaks());
+    host.slow = slow;
+    ASSERT_TRUE(host.open());
+    ASSERT_TRUE(host.run_until_ended());
+    EXPECT_EQ(host.outcome()->kind, Kind::completed);
+    EXPECT_EQ(host.broken(), "");
+    if (!slow) first = host.transcript().text();
+    EXPECT_EQ(host.transcript().text(), first);
+  }
+}
+
 // R1.5: a failure has a code and a message.
 TEST_P(DriverContract, AFailureSaysWhy) {
   Host host(*world, world->fails());
@@ -71,25 +87,37 @@ TEST_P(DriverContract, StopRightAfterOpenEndsItToo) {
   EXPECT_EQ(world->left_behind(), 0);
 }
 
-TEST_P(DriverContract, ATurnThatIsLetGoLeavesNothingBehind) {
+TEST_P(DriverContract, ATurnThatIsDroppedLeavesNothingBehind) {
   Host host(*world, world->goes_on());
   ASSERT_TRUE(host.open());
   ASSERT_TRUE(host.run_until_reports(1));
   const int reports = host.reports();
-  host.close();
+  host.drop();
   EXPECT_TRUE(world->run_until([&] { return world->left_behind() == 0; }));
   EXPECT_EQ(host.reports(), reports);
   EXPECT_EQ(host.ended(), 0);
+  EXPECT_EQ(host.broken(), "");
 }
 
-TEST_P(DriverContract, DetachIsSilent) {
-  Host host(*world, world->speaks());
+// R14.4: no way in which the server ends stops work, except the order to stop it.
+TEST_P(DriverContract, ATurnThatIsDestroyedWithoutAnOrderIsSilentAndItsWorkGoesOn) {
+  Host host(*world, world->goes_on());
   ASSERT_TRUE(host.open());
   ASSERT_TRUE(host.run_until_reports(1));
-  host.detach();
-  host.detach();
+  const int before = world->left_behind();
+  host.close();
   world->settle();
   EXPECT_EQ(host.broken(), "");
+  EXPECT_EQ(host.ended(), 0);
+  EXPECT_EQ(world->left_behind(), world->outlives_server() ? before : 0);
+  if (!world->driver().capabilities().reattach) return;
+  ASSERT_TRUE(host.crash_and_reopen());
+  EXPECT_EQ(host.ended(), 0);
+  host.turn().stop();
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->kind, Kind::stopped) << "it was still at work";
+  EXPECT_EQ(host.broken(), "");
+  EXPECT_TRUE(world->run_until([&] { return world->left_behind() == 0; }));
 }
 
 // R5.1: in order, exactly once.

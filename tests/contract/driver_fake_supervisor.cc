@@ -57,6 +57,10 @@ void FakeSupervisor::end(const std::string& name, RunEnd end) {
   if (process::RunListener* listener = std::exchange(run.listener, nullptr)) listener->ended(end);
 }
 
+void FakeSupervisor::tell_use(const std::string& name, const process::RunUsage& usage) {
+  if (process::RunListener* const listener = runs.at(name).listener) listener->used(usage);
+}
+
 Result<std::shared_ptr<process::Journal>> FakeSupervisor::journal(const std::string& name) {
   const auto run = runs.find(name);
   if (run == runs.end()) return fail(Code::not_found, "There is no such run.");

@@ -67,6 +67,7 @@ class FakeSupervisor final : public process::SupervisorClient {
 
   void print(const std::string& run, process::Stream stream, std::string_view bytes);
   void end(const std::string& run, process::RunEnd end);
+  void tell_use(const std::string& run, const process::RunUsage& usage);
   Result<std::shared_ptr<process::Journal>> journal(const std::string& run);
   int alive() const;
 

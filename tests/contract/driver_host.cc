@@ -216,7 +216,7 @@ Status Host::open() {
   task_.asks.clear();
   outcome_.reset();
   ended_ = 0;
-  detached_ = false;
+  closed_ = false;
   return open_turn(false);
 }
 
@@ -237,14 +237,12 @@ Status Host::open_turn(bool reattach) {
 }
 
 Status Host::crash_and_reopen() {
-  if (turn_) turn_->detach();
-  when_stored_.clear();  // Of the old turn, and gone before what it refers to.
-  turn_.reset();
+  close();
   world_.restart();
   // Only what was stored counts; how the old server heard it end does not.
   outcome_.reset();
   ended_ = 0;
-  detached_ = false;
+  closed_ = false;
   store_max_ = INT_MAX;
   lost_ = false;
   if (!world_.driver().capabilities().keeps_message) {
@@ -258,14 +256,9 @@ Status Host::crash_and_reopen() {
   return open_turn(true);
 }
 
-void Host::detach() {
-  turn_->detach();
-  detached_ = true;
-}
-
 void Host::report(std::vector<Report> reports, std::string checkpoint) {
   if (ended_ > 0) broken_ += "a report after the end\n";
-  if (detached_) broken_ += "a report after detach\n";
+  if (closed_) broken_ += "a report of a turn that is gone\n";
   if (reports.empty()) broken_ += "an empty report\n";
   if (std::ranges::any_of(reports, [](const Report& any) { return std::holds_alternative<report::Output>(any); }))
     world_.heard_output();
@@ -277,6 +270,7 @@ void Host::report(std::vector<Report> reports, std::string checkpoint) {
   stored_.push_back(std::move(reports));
   task_.checkpoint = checkpoint;
   checkpoints_.push_back(std::move(checkpoint));
+  room_ = !slow;
 }
 
 void Host::store(const std::vector<Report>& reports) {
@@ -304,13 +298,13 @@ void Host::store(const std::vector<Report>& reports) {
 
 void Host::ended(Outcome outcome) {
   if (++ended_ > 1) broken_ += "ended twice\n";
-  if (detached_) broken_ += "ended after detach\n";
+  if (closed_) broken_ += "an end of a turn that is gone\n";
   outcome_ = std::move(outcome);
 }
 
 // As the engine does: the answer is stored first, and given outside the driver's own calls.
 void Host::answer_asks() {
-  if (!turn_ || ended_ > 0 || detached_) return;
+  if (!turn_ || ended_ > 0 || closed_) return;
   for (size_t i = 0; i < task_.asks.size(); ++i) {
     Ask& ask = task_.asks[i];
     const bool question = ask.kind == AskKind::answer;
@@ -322,8 +316,10 @@ void Host::answer_asks() {
 }
 
 void Host::call_stored() {
+  room_ = true;
+  if (Work then = std::exchange(when_room_, nullptr); then && turn_ && ended_ == 0 && !closed_ && !lost_) then();
   for (Work& then : std::exchange(when_stored_, {}))
-    if (turn_ && ended_ == 0 && !detached_ && !lost_) then();
+    if (turn_ && ended_ == 0 && !closed_ && !lost_) then();
 }
 
 bool Host::step_until(const std::function<bool()>& done) {

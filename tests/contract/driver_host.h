@@ -32,6 +32,9 @@ class DriverWorld {
   // What is still at work for a task: live processes, timers.
   virtual int left_behind() = 0;
 
+  // Does goes_on() run outside of the server, so that it is at work while there is none?
+  virtual bool outlives_server() { return false; }
+
   // A report with output came, whatever became of it: what waits for that may go on.
   virtual void heard_output() {}
 
@@ -116,10 +119,17 @@ class Host final : public Sink {
   void store_only(int reports) { store_max_ = reports; }
   // The server dies as it is and a new one takes the turn up from what was stored.
   Status crash_and_reopen();
-  void detach();
-  void close() {  // ~Turn.
+  // The server goes away without a word: ~Turn, without an order.
+  void close() {
     when_stored_.clear();
+    when_room_ = nullptr;
     turn_.reset();
+    closed_ = true;
+  }
+  // As where a stop is not answered.
+  void drop() {
+    turn_->drop();
+    close();
   }
 
   bool run_until(const std::function<bool()>& done) { return step_until(done); }
@@ -142,12 +152,15 @@ class Host final : public Sink {
   // What a question is answered with; "": not at all.
   std::string reply = "blue";
   std::string decision = "allow";
-  Agent agent;  // As it is configured.
+  Agent agent;        // As it is configured.
+  bool slow = false;  // After each report there is no room for more until the world has moved on.
   const std::vector<Message>& messages() const { return messages_; }
 
  private:
   void report(std::vector<Report> reports, std::string checkpoint) override;
   void when_stored(Work then) override { when_stored_.push_back(std::move(then)); }
+  bool has_room() const override { return room_; }
+  void when_room(Work then) override { when_room_ = std::move(then); }
   void ended(Outcome outcome) override;
   void call_stored();
   void store(const std::vector<Report>& reports);
@@ -169,10 +182,12 @@ class Host final : public Sink {
   int store_max_ = INT_MAX;
   bool lost_ = false;              // A report was not stored: nothing is durable behind it.
   std::vector<Work> when_stored_;  // Called outside the driver's own calls, where all was stored.
-  Transcript transcript_;          // Of what was stored.
+  Work when_room_;
+  bool room_ = true;
+  Transcript transcript_;  // Of what was stored.
   std::optional<Outcome> outcome_;
   int ended_ = 0;
-  bool detached_ = false;
+  bool closed_ = false;
   std::string broken_;
   std::unique_ptr<Turn> turn_;
 };

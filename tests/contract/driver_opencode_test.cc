@@ -32,6 +32,7 @@ class OpencodeWorld final : public TimedWorld {
         {.supervisor = supervisor, .http = opencode, .timers = timers, .clock = clock, .random = random_});
   }
   int left_behind() override { return opencode.busy(); }
+  bool outlives_server() override { return true; }
 
   Launch speaks() override { return agent("speaks"); }
   Launch goes_on() override { return agent("goes_on"); }

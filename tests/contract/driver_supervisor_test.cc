@@ -40,6 +40,7 @@ class RealCommandWorld final : public DriverWorld {
   int left_behind() override {
     return static_cast<int>(std::ranges::count_if(bench_.list(), [](const auto& run) { return run.alive; }));
   }
+  bool outlives_server() override { return true; }
 
   Launch command(std::string text) {
     Launch launch;

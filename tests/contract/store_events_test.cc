@@ -65,6 +65,72 @@ TEST_P(StoreContract, APositionThatWasNeverGivenIsAReset) {
   EXPECT_EQ(changes.error().reason, "reset");
 }
 
+TEST_P(StoreContract, TombstonesAreForgottenByAgeOldestFirstAndTheirKeysWithThem) {
+  const auto made = [&](const std::string& key) {
+    Task task = new_task();
+    Commit commit = commit_of(task, 1);
+    commit.key = Commit::Key{key, "print", task.id};
+    store_it(std::move(commit));
+    return task;
+  };
+  const auto forget = [&](Time before, int64_t most, int rows) {
+    Commit commit = bare();
+    commit.forget = {.before = before, .most = most, .rows = rows};
+    return store_it(std::move(commit));
+  };
+  const Task kept = made("kept"), old = made("old"), older = made("older"), young = made("young");
+  const int64_t before_all = store().last_pos();
+  store_it(removal(older));
+  const int64_t read_older = store().last_pos();
+  store_it(removal(old));
+  const Time at_old = now_;
+  later();
+  store_it(removal(young));
+
+  EXPECT_EQ(forget(at_old - 1'000'000, 100, 10).forgotten, 0);
+  EXPECT_EQ(store().get(older.id).error().reason, "deleted");
+  EXPECT_EQ(forget(at_old + 1, 100, 1).forgotten, 1) << "no more rows than it was told";
+  EXPECT_EQ(store().get(older.id).error().code, Code::not_found);
+  EXPECT_EQ(store().get(older.id).error().reason, "") << "the oldest first";
+  EXPECT_EQ(store().get(old.id).error().reason, "deleted");
+  const Committed second = forget(at_old + 1, 100, 10);
+  EXPECT_EQ(second.forgotten, 1);
+  EXPECT_GT(second.oldest_tombstone, at_old) << "what is left, and when it is due";
+  EXPECT_EQ(store().get(old.id).error().reason, "");
+  EXPECT_EQ(store().get(young.id).error().reason, "deleted");
+
+  for (int life = 0; life < 2; ++life) {
+    EXPECT_FALSE(*store().find_key("old"));
+    EXPECT_FALSE(*store().find_key("older"));
+    EXPECT_TRUE(*store().find_key("young")) << "as long as the mark of its task";
+    EXPECT_TRUE(*store().find_key("kept")) << "as long as its task";
+    // Whoever has seen less than was forgotten cannot be told what went.
+    EXPECT_EQ(store().changes_after(before_all, 10).error().reason, "reset");
+    EXPECT_EQ(store().changes_after(read_older, 10).error().reason, "reset");
+    EXPECT_TRUE(store().changes_after(store().last_pos(), 10));
+    const std::vector<Change> all = *store().changes_after(0, 10);
+    ASSERT_EQ(all.size(), 2u) << "from the very beginning: what is there, and the mark that is left";
+    EXPECT_EQ(all[1].gone->task_id, young.id);
+    reopen();
+  }
+  made("old");
+
+  EXPECT_EQ(forget(Time{1}, 1, 10).forgotten, 0);
+  store_it(removal(kept));
+  EXPECT_EQ(forget(Time{1}, 1, 10).forgotten, 1) << "however young, where there are too many";
+  EXPECT_EQ(store().get(young.id).error().reason, "");
+  EXPECT_EQ(store().get(kept.id).error().reason, "deleted");
+  const Committed rest = forget(Time{1}, 0, 10);
+  EXPECT_EQ(rest.forgotten, 1);
+  EXPECT_FALSE(rest.oldest_tombstone);
+}
+
+TEST_P(StoreContract, AStoreThatIsWellSaysSo) {
+  EXPECT_EQ(store().health().state, StoreState::well);
+  EXPECT_EQ(name(store().health().state), "ok");
+  EXPECT_EQ(store().health().text, "");
+}
+
 TEST_P(StoreContract, ATaskWithManyEventsIsGoneAtOnce) {
   Task task = add(new_task("needle"), 3'000);
   Commit talk = commit_of(next(task));

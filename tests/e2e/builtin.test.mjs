@@ -241,6 +241,50 @@ test('A usage limit is waited for, shown, and no failure', async (t) => {
   assert.equal((await server.at_rest(id)).status, 'cancelled');
 });
 
+// A provider that is wrong about its limit, or says "in 3,000 years", holds nothing for long.
+describe('A usage limit that is absurd', () => {
+  const absurd = { status: 429, retry_after: 99999999999, error: { type: 'rate_limit_error', message: 'quota exceeded' } };
+  const waits = (seen) => seen.waiting_for?.kind === 'quota';
+  const in_a_day = (time) => Date.parse(time) - Date.now() <= 24 * 3600_000;
+
+  test('holds for a day at most, and not longer than the task that met it', async (t) => {
+    const { server, model, launch } = await start_builtin(t);
+    model.rule('work', [{ ...absurd, times: 1, text: 'Done.' }]);
+    const met = await launch('work');
+    const task = await server.when(met.id, waits);
+    assert.ok(in_a_day(task.waiting_for.until), task.waiting_for.until);
+    const [quota] = (await server.get('/api/quotas')).quotas;
+    assert.equal(quota.driver, 'builtin');
+    assert.deepEqual(quota.task_ids, [met.id]);
+    assert.ok(in_a_day(quota.until) && Date.parse(quota.since) <= Date.now(), JSON.stringify(quota));
+    const next = await launch('work');
+    await until(async () => (await server.get('/api/quotas')).quotas[0]?.queued === 1, { what: 'the next one to be held' });
+    await server.cancel(met.id);
+    assert.equal((await server.at_rest(next.id)).result, 'Done.');
+    assert.deepEqual((await server.get('/api/quotas')).quotas, []);
+  });
+
+  test('is ended by a person, also after a restart', async (t) => {
+    const { server, model, launch } = await start_builtin(t);
+    model.rule('work', [{ ...absurd, times: 1, text: 'Done.' }]);
+    const met = await launch('work');
+    await server.when(met.id, waits);
+    await server.restart();
+    const next = await launch('work');
+    const doctor = await errand(server, ['doctor']);
+    assert.match(doctor.out, /usage limit +builtin.* since 20\S+, until 20\S+ at the latest: 1 waiting/);
+    const listed = await errand(server, ['quota']);
+    assert.match(listed.out, /^builtin\S* +since \S+ +until \S+ +1 waiting, [01] in line\n.*quota exceeded.*\n +task_/m);
+    const [account] = listed.out.split(' ');
+    assert.equal((await errand(server, ['quota', 'clear', 'nobody'])).code, 3);
+    const cleared = await errand(server, ['quota', 'clear', account]);
+    assert.equal(cleared.code, 0, cleared.err);
+    for (const { id } of [met, next]) assert.equal((await server.at_rest(id)).result, 'Done.');
+    assert.match((await errand(server, ['quota'])).err, /No usage limit/);
+    assert.equal(model.requests().length, 3);
+  });
+});
+
 describe('What goes wrong is said', () => {
   test('a wrong key', async (t) => {
     const { server, model, launch } = await start_builtin(t, { keys: ['another'] });

@@ -86,6 +86,34 @@ test('T16: at every fill level creation is 507 or stored, reading goes on, and i
   assert.equal((await server.get('/api/tasks?total=true')).total, kept.length, 'what was refused was not stored');
 });
 
+test('T16: a start on a full disk says so, keeps what runs running, and lets people delete', async (t) => {
+  const small = await server_on_small_disk(t, 64);
+  if (!small) return t.skip('this user may not mount a small tmpfs');
+  const { server, disk } = small;
+  const ids = [];
+  for (let i = 0; i < 5; i++) ids.push((await server.run('head -c 100000 /dev/zero')).id);
+  for (const id of ids) await server.at_rest(id);
+  const go = path.join(server.folder, 'go');
+  const work = (await server.run(`while [ ! -e ${go} ]; do sleep 0.05; done`)).id;
+  await until(async () => (await server.task(work)).status === 'running', { what: 'the command runs' });
+  for (const how of ['kill9', 'term']) {
+    await server[how]();
+    const release = fill(disk, 0);
+    await server.start();
+    assert.equal((await server.get('/api/health')).status, 'full');
+    const refused = await server.api('POST', '/api/tasks', { kind: 'command', command: 'true' });
+    assert.equal(refused.status, 507, refused.text);
+    assert.equal((await server.task(work)).status, 'running');
+    assert.equal((await server.api('DELETE', `/api/tasks/${ids.pop()}`)).status, 204, 'there is a way out');
+    release();
+    await until(async () => (await server.api('POST', '/api/tasks', { kind: 'command', command: 'true' })).status === 201,
+      { within: 5_000 * patience, what: 'it takes work again' });
+    assert.equal((await server.get('/api/health')).status, 'ok');
+  }
+  fs.writeFileSync(go, '');
+  assert.equal((await server.at_rest(work)).status, 'completed');
+});
+
 test('T16: deleting works on a full disk, so that there is a way out', async (t) => {
   const small = await server_on_small_disk(t, 64);
   if (!small) return t.skip('this user may not mount a small tmpfs');

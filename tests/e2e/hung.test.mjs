@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 
-import { errand, marked, marker, patience, Server, until } from './harness/index.mjs';
+import { errand, marked, marker, patience, Server, until, window_of } from './harness/index.mjs';
 
 const warnings = async (server, id) => (await server.events(id)).filter((event) => event.type === 'task.warning').map((event) => event.data);
 // From the first event of a run to the end of the task, by the server's own times.
@@ -38,6 +38,28 @@ test('A hang is warned of first, and every step says what was seen', async (t) =
   await until(() => marked(mark).length === 0, { what: 'its processes are gone' });
 });
 
+test('Time in which the supervisor is stopped does not count', async (t) => {
+  const server = await Server.start(t, { args: ['--max-concurrent', '5'] });
+  const mark = marker();
+  const limit = { idle_timeout_s: 2, work_dir: server.folder };
+  const busy = await server.run('n=0; until [ -e go ]; do n=$((n+1)); echo $n; sleep 0.2; done; echo end', limit);
+  const ends = await server.run('echo begun; sleep 1; exit 7', limit);
+  const hangs = await server.run(`echo begun; sleep ${mark}`, limit);
+  await until(async () => (await Promise.all([busy, ends, hangs].map(({ id }) => server.task(id)))).every((task) => task.progress.output_lines > 0), { what: 'all have begun' });
+  const [supervisor] = server.supervisor_pids();
+  process.kill(supervisor, 'SIGSTOP');
+  t.after(() => process.kill(supervisor, 'SIGCONT'));
+  await window_of(6_000); // Three times the limit.
+  for (const { id } of [busy, ends, hangs]) assert.equal((await server.task(id)).status, 'running', 'nobody knows, so nothing is said');
+  process.kill(supervisor, 'SIGCONT');
+  const ended = await server.at_rest(ends.id, { within: 20_000 * patience });
+  assert.deepEqual([ended.reason, ended.exit_code], ['exit', 7], JSON.stringify(ended.error));
+  assert.equal((await server.at_rest(hangs.id, { within: 20_000 * patience })).reason, 'hung', 'a hang is found as before');
+  assert.equal((await server.task(busy.id)).status, 'running');
+  fs.writeFileSync(`${server.folder}/go`, '');
+  assert.equal((await server.at_rest(busy.id, { within: 20_000 * patience })).status, 'completed');
+});
+
 test('What reads or writes is not hung, though it is silent and uses no CPU to speak of', async (t) => {
   const server = await Server.start(t);
   const task = await server.run('for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo $i > written; sleep 0.4; done; echo done', { idle_timeout_s: 1.5, work_dir: server.folder });
@@ -55,7 +77,25 @@ test('A stopped process hangs, and restart begins it again as often as was said'
   assert.match(done.error.message, /begun again 2 times/);
   assert.equal(fs.readFileSync(`${server.folder}/begun`, 'utf8'), 'x\nx\nx\n');
   const said = (await warnings(server, done.id)).map((warning) => warning.code);
-  assert.deepEqual(said, ['idle', 'restart', 'idle', 'restart', 'idle']);
+  // Where the machine is slow to start it, half of the limit is over before it has done anything: then it is warned of, shows life, and
+  // is warned of again.
+  assert.deepEqual(said.filter((code, i) => code !== said[i - 1]), ['idle', 'restart', 'idle', 'restart', 'idle']);
+});
+
+test('Life after a warning begins the silence anew, and what was used before it does not', async (t) => {
+  const server = await Server.start(t);
+  // It sleeps past half of the limit, does something, and stops: as a start that takes long on a busy machine looks. What it has used
+  // is told every three seconds, and so once more when it is long stopped.
+  const idle = 2 * patience;
+  const mark = marker();
+  const task = await server.run(`: ${mark}; sleep ${idle * 0.75}; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; kill -STOP $$`, { idle_timeout_s: idle, work_dir: server.folder });
+  await until(() => marked(mark).some((p) => p.state === 'T'), { within: 20_000 * patience, what: 'it has stopped' });
+  const stopped = Date.now();
+  const done = await server.at_rest(task.id, { within: 20_000 * patience });
+  assert.equal(done.reason, 'hung');
+  const said = (await server.events(task.id)).filter((event) => event.type === 'task.warning').map((event) => [event.data.code, Date.parse(event.at) - stopped]);
+  // A probe may have to see it stopped first.
+  assert.deepEqual(said.filter(([, after]) => after > idle * 250).map(([code]) => code), ['idle'], JSON.stringify(said));
 });
 
 test('A restart helps what hangs only once', async (t) => {

@@ -146,8 +146,8 @@ describe('Bad input', () => {
     const grown = (most - before) / (1 << 20);
     t.diagnostic(`100 bodies of 1 GB: RSS +${grown.toFixed(1)} MiB`);
     // 100 bodies may each be at the limit of 8 MiB at once; what matters is that the sum has a bound far below that.
-    // 16 MiB are claimed at most; what a growing body leaves in the allocator makes 23 to 35 of it.
-    assert.ok(grown <= 48 * patience, `RSS +${grown.toFixed()} MiB`);
+    // 16 MiB are claimed at most, and large blocks go back to the system when they are freed.
+    assert.ok(grown <= 32 * patience, `RSS +${grown.toFixed()} MiB`);
   });
 
   test('T11: JSON deeper than 64 is 400; headers over 32 KiB are 431; a long target is refused', async () => {

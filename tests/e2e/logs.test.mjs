@@ -1,6 +1,8 @@
 // Logs: streams and times told apart, head and tail past the limit, searched, followed, over retries and restarts
 // (R9.3, R1.9, R10.1).
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 
 import { errand, patience, request, Server, until } from './harness/index.mjs';
@@ -109,4 +111,32 @@ test('errand logs takes streams, times, searches and runs', async (t) => {
   assert.equal((await errand(server, ['logs', task.id, '--since', 'soon'])).code, 2);
   assert.equal((await errand(server, ['logs', task.id, '--stdout', '--stderr'])).code, 2);
   assert.equal((await errand(server, ['logs', task.id, '--run', '7'])).code, 3);
+});
+
+test('A flipped bit in a log is said where it is read, and what is whole is shown', async (t) => {
+  const server = await Server.start(t);
+  const task = await server.run('seq -w 1 20000');
+  await server.at_rest(task.id);
+  const file = path.join(server.data_dir, 'run', `${task.id}.1`, 'log');
+  const truth = fs.readFileSync(file);
+  assert.equal(truth.length, 120_000);
+  const place = 60_001;
+  const handle = fs.openSync(file, 'r+');
+  fs.writeSync(handle, Buffer.from([truth[place] ^ 4]), 0, 1, place);
+  fs.closeSync(handle);
+  const reply = await server.api('GET', `/api/tasks/${task.id}/log?limit=8000000`);
+  const damaged = Number(reply.headers['x-log-damaged']);
+  assert.ok(damaged > 0 && damaged <= 16_384, `${damaged} bytes are left out`);
+  const [before, after] = reply.text.split(`\n[... ${damaged} bytes are damaged on the disk and were left out ...]\n`);
+  assert.equal(before, truth.toString().slice(0, before.length));
+  assert.equal(after, truth.toString().slice(-after.length));
+  assert.equal(before.length + damaged + after.length, truth.length);
+  assert.ok(before.length <= place && place < before.length + damaged, 'it is where the damage is');
+  const said = lines(await server.get(`/api/tasks/${task.id}/log?format=jsonl&limit=8000000`)).filter((l) => l.damaged);
+  assert.deepEqual(said, [{ cut: damaged, offset: before.length, damaged: true }]);
+  assert.match((await errand(server, ['logs', task.id])).out, new RegExp(`${damaged} bytes are damaged on the disk`));
+  const followed = await server.api('GET', `/api/tasks/${task.id}/log?follow=true`);
+  assert.equal(followed.text, reply.text, 'who follows is told too, and sees the rest');
+  const tail = await server.api('GET', `/api/tasks/${task.id}/log?tail=1`);
+  assert.equal(tail.text, '20000\n', 'what is not damaged is not complained about');
 });

@@ -1,10 +1,13 @@
 // MCP over Streamable HTTP and by `errand mcp`, as a client of the protocol versions of 2025 speaks it.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 
-import { binary, patience, Server, tool, until } from './harness/index.mjs';
+import { binary, errand, patience, Server, tool, until } from './harness/index.mjs';
 
 class Client {
   constructor(server, headers = {}) {
@@ -129,13 +132,15 @@ test('The stream of a session shows its notices', async (t) => {
 
 // A client that starts a program.
 class Program {
-  constructor(t, server, args = [], env = {}) {
-    this.child = spawn(binary, ['mcp', ...args], { env: { ...server.env, ERRAND_DATA_DIR: server.data_dir, ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
+  constructor(t, server, args = [], { cwd, roots } = {}) {
+    this.child = spawn(binary, ['mcp', ...args], { cwd, env: { ...server.env, ERRAND_DATA_DIR: server.data_dir }, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.roots = roots;
     this.answers = new Map();
     this.last = 0;
     createInterface({ input: this.child.stdout }).on('line', (line) => {
       const message = JSON.parse(line);
-      this.answers.set(message.id, message);
+      if (message.method === 'roots/list') this.send({ jsonrpc: '2.0', id: message.id, result: { roots: this.roots } });
+      else this.answers.set(message.id, message);
     });
     this.exited = new Promise((resolve) => this.child.once('exit', (code) => resolve(code)));
     t.after(() => this.child.kill('SIGKILL'));
@@ -153,7 +158,8 @@ class Program {
     return this.answer(id);
   }
   async open() {
-    const { result } = await this.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'stdio', version: '1' } });
+    const capabilities = this.roots ? { roots: { listChanged: true } } : {};
+    const { result } = await this.ask('initialize', { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'stdio', version: '1' } });
     this.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     return result;
   }
@@ -178,4 +184,44 @@ test('errand mcp: the same over standard input and output, also across a kill -9
   assert.equal(client.answers.get(null).error.code, -32700);
   client.child.stdin.end();
   assert.equal(await client.exited, 0, 'it leaves with its client');
+});
+
+test('R14.1: what an agent starts by errand mcp works where the agent is: its first root, else its folder', async (t) => {
+  const server = await Server.start(t);
+  const folder = (name) => {
+    fs.mkdirSync(path.join(server.folder, name), { recursive: true });
+    return fs.realpathSync(path.join(server.folder, name));
+  };
+  const [here, project, other] = [folder('here'), folder('a project, 项目'), folder('other')];
+  folder('here/below');
+  const execute = async (client, args = {}) => {
+    const { result } = await client.ask('tools/call', { name: 'background_execute', arguments: { command: 'pwd', ...args } });
+    assert.equal(result.isError, false, result.content[0].text);
+    const { task_id, work_dir } = result.structuredContent;
+    assert.ok(result.content[0].text.includes(`Folder: ${work_dir}`), 'the answer names the folder');
+    const done = await server.get(`/api/tasks/${task_id}/result?block=true&timeout_s=30`);
+    assert.equal(done.result.trim(), work_dir);
+    return work_dir;
+  };
+
+  const plain = new Program(t, server, [], { cwd: here });
+  await plain.open();
+  assert.equal(await execute(plain), here);
+  assert.equal(await execute(plain, { work_dir: 'below' }), path.join(here, 'below'), 'a relative folder is below its own');
+  assert.equal(await execute(plain, { work_dir: other }), other);
+
+  const rooted = new Program(t, server, [], { cwd: here, roots: [{ uri: 'https://elsewhere.example/' }, { uri: pathToFileURL(project).href }] });
+  await rooted.open();
+  assert.equal(await execute(rooted), project);
+  rooted.roots = [{ uri: pathToFileURL(other).href }];
+  rooted.send({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' });
+  assert.equal(await execute(rooted), other);
+
+  // The same by `errand tool`; a caller that says nothing of where it is gets the server's own default.
+  const typed = await errand(server, ['tool', 'background_execute', '{"command":"pwd"}', '--json'], { cwd: here });
+  assert.equal(JSON.parse(typed.out).data.work_dir, here);
+  const { default_work_dir } = await server.get('/api/settings');
+  const rest = await server.expect(200, 'POST', '/api/tools/background_execute', { arguments: { command: 'pwd' } });
+  assert.equal(rest.data.work_dir, default_work_dir);
+  await server.expect(400, 'POST', '/api/tools/background_execute', { arguments: { command: 'pwd' }, work_dir: 'here' });
 });

@@ -68,7 +68,8 @@ test('A cancelled one says so', async (t) => {
   const task = await server.run('sleep 60', { parent_session_id: session.id });
   await server.when(task.id, ['running']);
   await server.cancel(task.id);
-  const { notices } = await server.get(`/api/sessions/${session.id}/notices`);
+  // The task is cancelled at once; its notice is made when its processes are gone.
+  const { notices } = await server.get(`/api/sessions/${session.id}/notices?block=true&timeout_s=20`);
   assert.match(notices[0].text, /^### Background Task Cancelled: sleep 60\n- Status: Cancelled\n/);
   assert.equal(notices[0].data.status, 'cancelled');
 });

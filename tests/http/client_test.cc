@@ -355,6 +355,37 @@ TEST_F(HttpClient, ASlowHandlerPausesTheTransfer) {
   EXPECT_LE(largest, size_t{64} << 10);
 }
 
+TEST_F(HttpClient, AHeldCallWaitsAtTheServerAndComesWholeWhenItGoesOn) {
+  client = make_client(loop, {.in_flight_max = 64 << 10});
+  constexpr int64_t whole = 64 << 20;
+  std::atomic<bool> stands = false;
+  TestServer server([&](Peer& peer) {
+    peer.request();
+    peer.write(fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", whole));
+    const std::string piece(1 << 12, 'x');
+    for (int64_t sent = 0; sent < whole; sent += static_cast<int64_t>(piece.size())) {
+      if (!stands && !peer.room(300)) stands = true;
+      if (!peer.write(piece)) return;
+    }
+  });
+  Caught caught;
+  std::unique_ptr<Call> call;
+  bool held = false;
+  caught.on_body = [&](std::string_view) {
+    EXPECT_FALSE(held) << "it is called though it holds";
+    if (!std::exchange(held, true)) call->hold();
+  };
+  call = client->start(to(server.url()), caught);
+  ASSERT_TRUE(loop.run_until([&] { return stands.load(); })) << "the server never had to wait";
+  EXPECT_TRUE(held);
+  EXPECT_LE(caught.text.size(), 128u << 10);
+  caught.on_body = {};
+  call->go_on();
+  ASSERT_TRUE(loop.run_until([&] { return caught.end.has_value(); }));
+  EXPECT_TRUE(*caught.end) << caught.message();
+  EXPECT_EQ(static_cast<int64_t>(caught.text.size()), whole);
+}
+
 TEST_F(HttpClient, ARedirectIsAnAnswerUnlessAskedFor) {
   TestServer server([](Peer& peer) {
     peer.request();

@@ -208,6 +208,44 @@ TEST_F(Asking, AKeyThatTheServerQuotesIsNotInTheFailure) {
   EXPECT_FALSE(heard.failure->message.contains("api03")) << heard.failure->message;
 }
 
+TEST_F(Asking, AKeyThatTheServerQuotesIsInNoPieceOfTheAnswer) {
+  const std::string key = endpoint().key;
+  for (size_t cut = 0; cut <= key.size(); ++cut) {
+    const auto piece = [](std::string_view json) {
+      return event(fmt::format(R"({{"type":"content_block_delta","index":{}}})", json));
+    };
+    const std::string first = key.substr(0, cut), second = key.substr(cut);
+    const std::string quoting =
+        stream_head + start +
+        event(R"({"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}})") +
+        piece(fmt::format(R"(0,"delta":{{"type":"text_delta","text":"It is {}"}})", first)) +
+        piece(fmt::format(R"(0,"delta":{{"type":"text_delta","text":"{} s"}})", second)) +
+        event(R"({"type":"content_block_stop","index":0})") +
+        event(
+            R"({"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"c1","name":"bash"}})") +
+        piece(fmt::format(R"(1,"delta":{{"type":"input_json_delta","partial_json":"{{\"k\":\"{}"}})", first)) +
+        piece(fmt::format(R"(1,"delta":{{"type":"input_json_delta","partial_json":"{}\"}}"}})", second)) + end +
+        last_chunk;
+    {
+      const std::lock_guard lock(mutex);
+      answers = {quoting};
+      requests.clear();
+    }
+    Heard heard;
+    run(heard);
+    ASSERT_TRUE(heard.answer) << heard.failure->message;
+    std::string said, asked_for;
+    for (const std::string& told : heard.events) {
+      if (told.starts_with("text 0 ")) said += told.substr(7);
+      if (told.starts_with("input 1 ")) asked_for += told.substr(8);
+    }
+    EXPECT_EQ(said, "It is [key] s") << cut;
+    EXPECT_EQ(asked_for, R"({"k":"[key]"})") << cut;
+    EXPECT_EQ(heard.answer->blocks.at(0).text, said);
+    EXPECT_EQ(heard.answer->blocks.at(1).input, asked_for);
+  }
+}
+
 TEST_F(Asking, AConnectionThatEndsBeforeTheFirstBlockIsTriedAgain) {
   answers = {std::string(1, '\0'), stream_head + start + std::string(1, '\0'),
              stream_head + start + block + end + last_chunk};

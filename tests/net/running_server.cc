@@ -10,6 +10,7 @@ RunningServer::RunningServer(ServerLimits limits, HeadCheck check, Handler handl
   if (!check) check = [](Request&, uint64_t) -> std::optional<Response> { return std::nullopt; };
   server_ = make_server(*loop_, limits, std::move(check), std::move(handler));
   const Result<int> port = server_->listen("127.0.0.1", 0);
+  server_->accept();
   ERRAND_CHECK(port, "a free port of the loopback");
   port_ = *port;
   thread_ = std::thread([this] { loop_->run(); });

@@ -75,6 +75,31 @@ describe('what happens to a task', async () => {
     assert.match(await page.locator('[data-filter=needs-input]').innerText(), /0$/);
   });
 
+  test('a usage limit is ended by a person: from the list of tasks, and from a task', async (t) => {
+    const { server, model, launch } = await start_builtin(t);
+    const absurd = { status: 429, times: 1, retry_after: 99999999999, error: { type: 'rate_limit_error', message: 'quota exceeded' } };
+    model.rule('first', [{ ...absurd, text: 'Done.' }]);
+    model.rule('second', [{ ...absurd, text: 'Done too.' }]);
+    const first = await launch('first');
+    await server.when(first.id, (task) => task.waiting_for?.kind === 'quota');
+    const page = await (await browser.person(t, server)).login('/tasks');
+    const limit = page.locator('[data-quota]');
+    await limit.getByText(/^builtin\S* has reached its usage limit$/).waitFor();
+    assert.match(await limit.innerText(), /Since .*; asked again by .* at the latest\. 1 waiting, 0 in the queue\./);
+    await check_accessible(page, 'a usage limit above the list');
+    await shot(page, 'usage-limit');
+    await limit.getByRole('button', { name: 'Ask again now' }).click();
+    assert.equal((await server.at_rest(first.id)).result, 'Done.');
+    await limit.waitFor({ state: 'detached' });
+
+    const second = await launch('second');
+    await server.when(second.id, (task) => task.waiting_for?.kind === 'quota');
+    await page.goto(`${server.url}/chat?taskId=${second.id}`);
+    await page.getByRole('button', { name: 'Ask again now' }).click();
+    assert.equal((await server.at_rest(second.id)).result, 'Done too.');
+    await status(page, 'completed');
+  });
+
   test('a task that waits for its subtasks says so, links to them, and is told when they end', async (t) => {
     const { server, model, launch, write, work } = await start_builtin(t);
     const gather = { ...call('background_output', {}), wait: 'gather' };

@@ -1,5 +1,7 @@
 // Leaving and coming back loses and doubles nothing (R5.6): reload, several tabs, a killed server; and who may see it.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { errand } from '../e2e/harness/cli.mjs';
@@ -30,6 +32,27 @@ describe('coming back', async () => {
     await page.getByText('I worked for 6 s.').waitFor();
     const numbers = await counted(page);
     assert.ok(numbers.length === 6 && is_whole(numbers), String(numbers));
+  });
+
+  test('a database that was deleted is said on the page, in English and Chinese, and the tasks can still be read', async (t) => {
+    const server = await Server.start(t);
+    const person = await browser.person(t, server);
+    person.expects_failures = true;
+    const task = await server.ask('hello');
+    await server.at_rest(task.id);
+    const page = await person.login('/tasks');
+    await page.locator(`[data-task="${task.id}"]`).waitFor();
+    assert.equal(await page.getByRole('alert').count(), 0);
+    fs.rmSync(path.join(server.data_dir, 'errand.db'));
+    assert.equal((await server.api('POST', '/api/tasks', { kind: 'command', command: 'true' })).status, 503);
+    await page.reload();
+    const alert = page.getByRole('alert');
+    await alert.getByText('The database was deleted or replaced under the server', { exact: false }).waitFor();
+    await alert.getByText('errand.db.rescued', { exact: false }).first().waitFor();
+    await page.locator(`[data-task="${task.id}"]`).waitFor();
+    await check_accessible(page, 'a page that says what is the matter');
+    await page.getByTestId('language').click();
+    await alert.getByText('数据库在服务器运行时被删除或替换', { exact: false }).waitFor();
   });
 
   test('a killed server comes back, and every tab goes on with nothing lost and nothing doubled', async (t) => {

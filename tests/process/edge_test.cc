@@ -392,6 +392,35 @@ TEST_F(Alone, WithoutAServerForTooLongItEndsEverything) {
   EXPECT_EQ(end->how, How::stopped);
 }
 
+// A server that comes again and again and cannot start asks for nothing: what runs is as alone as before.
+TEST_F(Alone, StartsThatFailNeitherBeginItsTimeAnewNorChangeIt) {
+  const std::string marker = new_marker();
+  pid_t pid = start("--idle-ms 10000 --orphan-ms 2000");
+  {
+    auto client = connect_supervisor({folder_.path(), test_supervisor()}, executor_);
+    ASSERT_TRUE(client);
+    RecordedRun run;
+    SpawnRequest request;
+    request.run = "task_o.1";
+    request.argv = {misbehave(), "setsid", "stay", marker};
+    request.work_dir = "/";
+    bool started = false;
+    (*client)->spawn(request, &run, [&started](Status status) { started = status.has_value(); });
+    ASSERT_TRUE(executor_.until([&started] { return started; }));
+  }
+  int failed_starts = 0;
+  for (; !processes_with(marker).empty() && failed_starts < 100; ++failed_starts) {
+    for (const Millis orphan_ms : {1, 3'600'000}) {
+      auto client = connect_supervisor({folder_.path(), test_supervisor(), orphan_ms}, executor_);
+      ASSERT_TRUE(client);
+    }
+    executor_.until([pid] { return gone(pid); }, 100);
+  }
+  EXPECT_GT(failed_starts, 5) << "it was not ended early";
+  EXPECT_LT(failed_starts, 100) << "but in its time";
+  EXPECT_TRUE(executor_.until([pid] { return gone(pid); }, 10'000));
+}
+
 // An upgrade: the old one serves what it has; when that is gone, the new one takes over by itself.
 TEST_F(Alone, OneOfAnotherBuildIsReplacedWhenItHasNoRuns) {
   std::string other = folder_.path() + "/older";

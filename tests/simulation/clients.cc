@@ -131,7 +131,7 @@ void Clients::launch(Engine& engine) {
   Launch launch = random_launch();
   if (random_.one_in(3)) {
     key = fmt::format("key{}", random_.below(6));
-    const auto [known, fresh] = keys_.try_emplace(key, Keyed{launch, {}});
+    const auto [known, fresh] = keys_.try_emplace(key, Keyed{launch, {}, {}});
     if (!fresh) launch = known->second.launch;
   }
   // The prompt has a mark of its own: it tells one request from another.
@@ -150,9 +150,12 @@ void Clients::launch(Engine& engine) {
                   told(*result, "launch");
                   if (result->task.launch.prompt != launch.prompt) verdict_.broken("a launch answered another's task");
                   if (!key.empty()) {
-                    TaskId& first = keys_[key].task;
-                    if (first && first != id) verdict_.broken("the same key made two tasks");
-                    first = id;
+                    Keyed& known = keys_[key];
+                    // A key of a task that is gone is remembered for 30 days (a clock that is set may make that short).
+                    const bool is_old = result->task.created_at - known.made >= 30LL * 86'400'000;
+                    if (known.task && known.task != id && !is_old) verdict_.broken("the same key made two tasks");
+                    known.task = id;
+                    known.made = result->task.created_at;
                   }
                   if (std::ranges::find(tasks_, id) != tasks_.end()) {
                     if (key.empty()) verdict_.broken("two launches got the same id");
@@ -260,9 +263,16 @@ void Clients::batch(Engine& engine) {
 
 void Clients::session(Engine& engine) {
   const SessionId id = any_session();
-  if (!random_.one_in(3))
+  if (!random_.one_in(3)) {
+    truth_.opens(id);
+    ++opened_[id];
     return engine.open_session({.id = id, .title = "parent"}, reply<Session>("open_session", [](const auto&) {}));
-  engine.end_session(id, reply<int64_t>("end_session " + id.value, [](const Result<int64_t>&) {}));
+  }
+  // Where somebody opens it meanwhile, it may be there again.
+  engine.end_session(
+      id, reply<int64_t>("end_session " + id.value, [this, id, before = opened_[id]](const Result<int64_t>& ended) {
+        if (ended && opened_[id] == before) truth_.acknowledged_end(id);
+      }));
 }
 
 void Clients::notices(Engine& engine) {

@@ -80,9 +80,11 @@ class Clients {
   struct Keyed {
     Launch launch;
     TaskId task;  // Empty until somebody was told.
+    Time made = {};
   };
   std::map<std::string, Keyed> keys_;
   std::map<SessionId, int64_t> notices_read_;
+  std::map<SessionId, int> opened_;  // How often.
 };
 
 }  // namespace errand::sim

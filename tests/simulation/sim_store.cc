@@ -15,7 +15,7 @@ class SimStore final : public Store {
     const std::optional<size_t> lie = take_out(kept);
     inner_->commit(std::move(kept), [this, lie, answer = std::move(answer)](Results results) mutable {
       for (const Result<Committed>& result : results) check(result);
-      if (lie) results.insert(results.begin() + static_cast<ptrdiff_t>(*lie), Committed{1, {}, {}});
+      if (lie) results.insert(results.begin() + static_cast<ptrdiff_t>(*lie), Committed{.first_pos = 1});
       loop_.post([answer = std::move(answer), results = std::move(results)]() mutable { answer(std::move(results)); });
     });
   }
@@ -54,6 +54,7 @@ class SimStore final : public Store {
   Result<std::vector<Notice>> notices_of_task(const TaskId& id) override { return inner_->notices_of_task(id); }
   Result<std::optional<Commit::Key>> find_key(const std::string& key) override { return inner_->find_key(key); }
   Result<std::vector<Commit::Setting>> settings(const std::string& prefix) override { return inner_->settings(prefix); }
+  StoreHealth health() override { return inner_->health(); }
   std::string describe() override { return inner_->describe(); }
 
  private:

@@ -1,5 +1,8 @@
 #include "tests/simulation/stream_reader.h"
 
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 
 namespace errand::sim {
@@ -13,6 +16,7 @@ struct CaughtUp {
   bool all = false;  // There was no more.
   bool gone = false;
   bool failed = false;
+  std::optional<int64_t> reset;  // What comes next was forgotten: whoever reads begins anew from here.
 };
 
 CaughtUp read_task(StreamServer& server, const TaskId& task, int64_t after) {
@@ -32,7 +36,9 @@ CaughtUp read_all(StreamServer& server, int64_t after) {
   CaughtUp out;
   const Result<std::vector<Change>> changes = server.store.changes_after(after, page);
   if (!changes) {
-    out.failed = true;
+    out.failed = changes.error().reason != "reset";
+    if (!out.failed) out.reset = server.store.last_pos();
+    out.all = !out.failed;
     return out;
   }
   for (const Change& change : *changes) {
@@ -91,6 +97,9 @@ void StreamReader::read_store(StreamServer& server) {
       if (connection.expired()) return;
       reading_ = false;
       if (caught_up->gone) gone_ = true;
+      if (caught_up->reset && cursor_ >= truth_.disk().forgotten_pos)
+        verdict_.broken(fmt::format("the stream of everything was sent back to its beginning at {}", cursor_));
+      if (caught_up->reset) cursor_ = std::max(cursor_, *caught_up->reset);
       for (const FramePtr& frame : caught_up->frames) take(*frame, server.engine);
       if (caught_up->failed || !caught_up->all) return;
       behind_ = false;

@@ -68,6 +68,33 @@ void Truth::after_write() {
   }
   last_pos_ = std::max(written_from, disk_->last_pos);
   check_slots();
+  check_new_notices();
+  check_sessions();
+}
+
+// A batch is told of as whole behind the notices of all its tasks: what is being stopped has yet to tell of itself.
+void Truth::check_new_notices() {
+  for (const auto& [id, notice] : disk_->notices) {
+    if (!seen_notices_.insert(id).second || notice.kind != NoticeKind::batch_ended) continue;
+    const BatchId& batch = known_[notice.task_id].batch;
+    for (const auto& [number, row] : disk_->tasks)
+      if (batch && row.task.launch.batch_id == batch && row.task.stopping && !at_work(row.task.state))
+        verdict_.broken(
+            fmt::format("batch {} was told of before {}, which is being stopped", batch.value, row.task.id.value));
+  }
+}
+
+// A session that ended stays so, whatever was under way, and takes its tasks with it.
+void Truth::check_sessions() {
+  // Past its age the mark of an end is forgotten, and the name is free again. A launch never takes a mark away.
+  std::erase_if(ended_, [&](const SessionId& id) { return !disk_->settings.contains("ended_session/" + id.value); });
+  for (const SessionId& id : ended_)
+    if (disk_->sessions.contains(id)) verdict_.broken("session " + id.value + " has ended, and is there again");
+  for (const auto& [number, row] : disk_->tasks) {
+    const SessionId& parent = row.task.launch.parent_session_id;
+    if (ended_.contains(parent))
+      verdict_.broken(fmt::format("{} is there, though its session {} has ended", row.task.id.value, parent.value));
+  }
 }
 
 void Truth::check_task(const MemoryDisk::TaskRow& row, Known& known) {

@@ -29,6 +29,10 @@ class Truth {
   void acknowledged(const Task& told, std::string_view by);
   void acknowledged_gone(const TaskId& id, std::string_view by);
 
+  // Somebody was told that this session has ended; somebody opens it.
+  void acknowledged_end(const SessionId& id) { ended_.insert(id); }
+  void opens(const SessionId& id) { ended_.erase(id); }
+
   // At the end: each turn that ended has its one notice (R5.5, P6), each message reached its agent once and in order
   // (R5.1).
   void check_notices();
@@ -59,6 +63,8 @@ class Truth {
   void check_event(const Event& event, Known& known);
   void check_status(const Event& event, Known& known);
   void check_slots();
+  void check_new_notices();
+  void check_sessions();
   void check_marks(const MemoryDisk::TaskRow& row);
 
   std::shared_ptr<MemoryDisk> disk_;
@@ -66,6 +72,8 @@ class Truth {
   Verdict& verdict_;
   std::map<TaskId, Known> known_;
   int64_t last_pos_ = 0;
+  std::set<NoticeId> seen_notices_;
+  std::set<SessionId> ended_;  // Told so, and opened by nobody since.
 };
 
 }  // namespace errand::sim

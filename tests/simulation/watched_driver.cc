@@ -5,7 +5,7 @@
 namespace errand::sim {
 namespace {
 
-// The turn is open until it says that it has ended; or until it is detached or destroyed, whichever comes first.
+// The turn is open until it says that it has ended; or until it is destroyed, whichever comes first.
 class WatchedSink final : public Sink {
  public:
   WatchedSink(TurnWatch& watch, Sink& outer, TaskId task, int run)
@@ -14,6 +14,8 @@ class WatchedSink final : public Sink {
     outer_.report(std::move(reports), std::move(checkpoint));
   }
   void when_stored(Work then) override { outer_.when_stored(std::move(then)); }
+  bool has_room() const override { return outer_.has_room(); }
+  void when_room(Work then) override { outer_.when_room(std::move(then)); }
   void ended(Outcome outcome) override {
     close();
     outer_.ended(std::move(outcome));
@@ -42,12 +44,11 @@ class WatchedTurn final : public Turn {
   void answer(const std::string& request_id, const std::string& decision, const std::string& message) override {
     inner_->answer(request_id, decision, message);
   }
+  bool lift_quota() override { return inner_->lift_quota(); }
   void stop() override { inner_->stop(); }
   void probe() override { inner_->probe(); }
-  void detach() override {
-    inner_->detach();
-    sink_->close();
-  }
+  bool unseen() const override { return inner_->unseen(); }
+  void drop() override { inner_->drop(); }
 
  private:
   std::unique_ptr<WatchedSink> sink_;
@@ -59,6 +60,10 @@ class WatchedDriver final : public Driver {
   WatchedDriver(Driver& inner, TurnWatch& watch) : inner_(inner), watch_(watch) {}
   Capabilities capabilities() const override { return inner_.capabilities(); }
   Status check(const Launch& launch) const override { return inner_.check(launch); }
+  // There is always something to look at: a server may die meanwhile.
+  Look look(const Launch&) const override {
+    return [] { return Status(); };
+  }
   Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override {
     const TaskId task = request.task->id;
     const int run = request.task->run;
@@ -76,6 +81,7 @@ class WatchedDriver final : public Driver {
   }
   void end_run(const TaskId& task, int run) override { inner_.end_run(task, run); }
   void forget(const TaskId& task) override { inner_.forget(task); }
+  void server_leaves(bool at_work) override { inner_.server_leaves(at_work); }
   std::string log_path(const TaskId& task, int run) const override { return inner_.log_path(task, run); }
 
  private:

@@ -47,6 +47,23 @@ class Damage : public testing::Test {
     return commit;
   }
 
+  // Runs a statement on the file while nobody has it open.
+  void change(const std::string& sql) {
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(options_.path.c_str(), &db), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+    sqlite3_close(db);
+  }
+  Result<Committed> commit(Store& store, Commit one) {
+    std::vector<Commit> group;
+    group.push_back(std::move(one));
+    return std::move(commit_group(store, executor_, std::move(group)).front());
+  }
+  static void wait_for(const std::string& file) {
+    for (int i = 0; i < 3'000 && !std::filesystem::exists(file); ++i) ::usleep(10'000);
+    ASSERT_TRUE(std::filesystem::exists(file)) << file;
+  }
+
   TestFolder folder_;
   SqliteOptions options_;
   QueueExecutor executor_;
@@ -236,6 +253,97 @@ TEST_F(Damage, AFlippedBitIsNeverAWrongTask) {
   EXPECT_GT(refused, 10);
   EXPECT_GT(failed, 10);
   EXPECT_GT(right, 1'000);
+}
+
+TEST_F(Damage, ASmallDatabaseWithADamagedRowIsReadOnlyFromItsStart) {
+  {
+    const Result<std::unique_ptr<Store>> store = open();
+    ASSERT_TRUE(store);
+    commit_group(**store, executor_, {creation(1), creation(2)});
+  }
+  change("UPDATE launches SET title = 'another' WHERE n = 1");
+  const Result<std::unique_ptr<Store>> store = open();
+  ASSERT_TRUE(store) << store.error().message;
+  EXPECT_EQ((*store)->health().state, StoreState::damaged);
+  const Result<Committed> refused = commit(**store, creation(3));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::unavailable);
+  EXPECT_EQ(refused.error().reason, "damaged");
+  EXPECT_EQ((*store)->get(TaskId("task_1")).error().reason, "corrupt");
+  EXPECT_TRUE((*store)->get(TaskId("task_2"))) << "what is whole can be read";
+  EXPECT_EQ((*store)->get(TaskId("task_3")).error().code, Code::not_found);
+}
+
+// Too large to be looked through before it is served: whoever meets the damage first ends the writing.
+TEST_F(Damage, ADamagedRowThatIsReadMakesTheStoreReadOnly) {
+  {
+    const Result<std::unique_ptr<Store>> store = open();
+    ASSERT_TRUE(store);
+    Commit large = creation(1);
+    auto task = std::make_shared<Task>(*large.after);
+    task->launch.prompt = std::string(6 << 20, 'x');
+    large.after = task;
+    commit_group(**store, executor_, {std::move(large), creation(2)});
+  }
+  change("UPDATE launches SET title = 'another' WHERE n = 2");
+  const Result<std::unique_ptr<Store>> store = open();
+  ASSERT_TRUE(store) << store.error().message;
+  EXPECT_EQ((*store)->health().state, StoreState::well) << "nobody knows yet";
+  EXPECT_TRUE(commit(**store, creation(3)));
+  EXPECT_EQ((*store)->get(TaskId("task_2")).error().reason, "corrupt");
+  EXPECT_EQ((*store)->health().state, StoreState::damaged);
+  EXPECT_EQ(commit(**store, creation(4)).error().reason, "damaged");
+  EXPECT_TRUE((*store)->get(TaskId("task_3")));
+}
+
+TEST_F(Damage, ADatabaseThatWasDeletedUnderTheServerTakesNoCommitAndIsSaved) {
+  {
+    const Result<std::unique_ptr<Store>> store = open();
+    ASSERT_TRUE(store);
+    ASSERT_TRUE(commit(**store, creation(1)));
+    ASSERT_TRUE(std::filesystem::remove(options_.path));
+    const Result<Committed> refused = commit(**store, creation(2));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::unavailable);
+    EXPECT_EQ(refused.error().reason, "unlinked");
+    EXPECT_EQ((*store)->health().state, StoreState::unlinked);
+    EXPECT_TRUE((*store)->get(TaskId("task_1"))) << "reads go on";
+    EXPECT_EQ((*store)->get(TaskId("task_2")).error().code, Code::not_found) << "nothing of it is stored";
+    wait_for(options_.path + ".rescued");
+    EXPECT_EQ(commit(**store, creation(3)).error().reason, "unlinked");
+  }
+  const Error refused = problem();
+  EXPECT_NE(refused.message.find(".rescued"), std::string::npos) << refused.message;
+  std::filesystem::rename(options_.path + ".rescued", options_.path);
+  const Result<std::unique_ptr<Store>> store = open();
+  ASSERT_TRUE(store) << store.error().message;
+  EXPECT_TRUE((*store)->get(TaskId("task_1")));
+  EXPECT_TRUE(commit(**store, creation(2)));
+}
+
+TEST_F(Damage, ADatabaseThatWasReplacedUnderTheServerTakesNoCommit) {
+  SqliteOptions other = options_;
+  other.path = folder_ / "other.db";
+  ASSERT_TRUE(open_sqlite_store(other, executor_));
+  const Result<std::unique_ptr<Store>> store = open();
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(commit(**store, creation(1)));
+  std::filesystem::rename(other.path, options_.path);
+  EXPECT_EQ(commit(**store, creation(2)).error().reason, "unlinked");
+}
+
+TEST_F(Damage, AWalThatWasDeletedUnderTheServerTakesNoCommitAndLosesNothing) {
+  {
+    const Result<std::unique_ptr<Store>> store = open();
+    ASSERT_TRUE(store);
+    ASSERT_TRUE(commit(**store, creation(1)));
+    ASSERT_TRUE(std::filesystem::remove(options_.path + "-wal"));
+    EXPECT_EQ(commit(**store, creation(2)).error().reason, "unlinked");
+  }
+  const Result<std::unique_ptr<Store>> store = open();
+  ASSERT_TRUE(store) << store.error().message;
+  EXPECT_TRUE((*store)->get(TaskId("task_1")));
+  EXPECT_TRUE(commit(**store, creation(2)));
 }
 
 // SQLite 3.40's WAL-reset bug: exactly one connection may write and checkpoint, in either file.

@@ -27,10 +27,16 @@ class BuiltinDriver final : public Driver {
     if (Result<ModelChoice> choice = shared_.models.choose(launch.model);
         !choice && shared_.models.unavailable().empty())
       return std::unexpected(choice.error());
-    if (Status folder = check_folder("work_dir", launch.work_dir); !folder) return folder;
-    for (const std::string& path : launch.add_dirs)
-      if (Status folder = check_folder("folder of add_dirs", path); !folder) return folder;
     return shared_.parts.tools.check(launch);
+  }
+
+  Look look(const Launch& launch) const override {
+    return [work_dir = launch.work_dir, add_dirs = launch.add_dirs, tools = shared_.parts.tools.look(launch)] {
+      if (Status folder = check_folder("work_dir", work_dir); !folder) return folder;
+      for (const std::string& path : add_dirs)
+        if (Status folder = check_folder("folder of add_dirs", path); !folder) return folder;
+      return tools ? tools() : Status();
+    };
   }
 
   Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override {

@@ -60,7 +60,11 @@ BuiltinTurn::BuiltinTurn(Shared& shared, Sink& sink, TurnRequest request, ModelC
   }
 }
 
-BuiltinTurn::~BuiltinTurn() = default;
+// Calls before their tools: a server of MCP is left as it is where a call of it is under way.
+BuiltinTurn::~BuiltinTurn() {
+  shared_.usage_limits.leave(account_of(choice_.endpoint), *this, false);
+  calls_.clear();
+}
 
 // Tools, AGENTS.md and the model's name are found out side by side.
 void BuiltinTurn::begin() {
@@ -103,11 +107,12 @@ void BuiltinTurn::prepared() {
   if (asks_allowed(*agent_)) specs_.push_back(question_spec());
   std::vector<Report> reports;
   // A usage limit holds on: it is waited for, and nobody is asked. Any other wait is said anew.
-  const bool limited =
-      task_->wait && task_->wait->kind == WaitKind::quota && task_->wait->until > shared_.parts.clock.wall();
+  const Time now = shared_.parts.clock.wall();
+  const bool limited = !lifted_ && task_->wait && task_->wait->kind == WaitKind::quota && task_->wait->until > now;
   if (limited) {
-    Time& until = shared_.quota_until[account_of(choice_.endpoint)];
-    until = std::max(until, task_->wait->until);
+    limit_text_ = task_->wait->text;
+    shared_.usage_limits.met(account_of(choice_.endpoint), *this,
+                             std::min(task_->wait->until, now + quota_wait_max_ms));
   } else if (task_->wait) {
     reports.emplace_back(report::GoesOn{});
   }
@@ -162,9 +167,8 @@ void BuiltinTurn::to_model() {
   take_pending(reports);
   store_then(std::move(reports), [this] {
     if (over_) return;
-    const auto limit = shared_.quota_until.find(account_of(choice_.endpoint));
-    if (limit != shared_.quota_until.end() && limit->second > shared_.parts.clock.wall())
-      return wait_for_quota("Another task met the account's usage limit.", limit->second);
+    const Time until = shared_.usage_limits.until(account_of(choice_.endpoint));
+    if (until > shared_.parts.clock.wall()) return follow_limit(until);
     if (too_long() && compactions_ < 2) return compact(compactions_ > 0);
     ask_model();
   });
@@ -220,6 +224,7 @@ void BuiltinTurn::fail_turn(std::string code, std::string message, std::string d
 // The end is told when nothing of the turn is left: neither a call that still runs nor a server of its tools.
 void BuiltinTurn::end(Outcome outcome) {
   if (std::exchange(over_, true)) return;
+  shared_.usage_limits.leave(account_of(choice_.endpoint), *this, true);
   outcome_ = std::move(outcome);
   timer_.cancel();
   ask_.reset();
@@ -270,16 +275,31 @@ Status BuiltinTurn::send(const Message& message) {
   return {};
 }
 
+bool BuiltinTurn::lift_quota() {
+  if (over_) return false;
+  if (doing_ == Doing::preparing) lifted_ = true;
+  quota_backoff_ = {};
+  shared_.usage_limits.clear(account_of(choice_.endpoint));
+  return true;
+}
+
 void BuiltinTurn::stop() { end({.kind = Outcome::Kind::stopped}); }
 
-void BuiltinTurn::detach() {
+void BuiltinTurn::drop() {
   over_ = true;
+  shared_.usage_limits.leave(account_of(choice_.endpoint), *this, false);
   outcome_.reset();
   timer_.cancel();
   ask_.reset();
   for (Call& call : calls_)
-    if (call.run) call.run->detach();
-  if (tools_) tools_->detach();
+    if (call.run) call.run->drop();
+  if (tools_) tools_->drop();
+}
+
+// Several calls may run side by side: one that is seen to work is heard of.
+bool BuiltinTurn::unseen() const {
+  return doing_ == Doing::calling &&
+         std::ranges::any_of(calls_, [](const Call& call) { return call.run && !call.done && call.run->unseen(); });
 }
 
 void BuiltinTurn::probe() {
@@ -295,7 +315,7 @@ void BuiltinTurn::probe() {
     return;
   }
   if (doing_ != Doing::asking && doing_ != Doing::summing) return report({report::Alive{}});
-  if (std::exchange(heard_, false)) return report({report::Alive{}});
+  if (std::exchange(heard_, false) || !sink_.has_room()) return report({report::Alive{}});
   report({report::Still{fmt::format("it has waited for the model's answer for {}",
                                     format_duration(shared_.parts.clock.steady() - asked_at_))}});
 }

@@ -23,7 +23,7 @@ namespace errand::builtin {
 
 inline constexpr int max_steps_default = 500;  // Answers of a turn whose agent names no bound.
 
-class BuiltinTurn final : public Turn, private model::Listener {
+class BuiltinTurn final : public Turn, private model::Listener, private UsageLimits::Waiter {
  public:
   BuiltinTurn(Shared& shared, Sink& sink, TurnRequest request, ModelChoice choice);
   ~BuiltinTurn() override;
@@ -32,9 +32,11 @@ class BuiltinTurn final : public Turn, private model::Listener {
 
   Status send(const Message& message) override;
   void answer(const std::string& request_id, const std::string& decision, const std::string& message) override;
+  bool lift_quota() override;
   void stop() override;
   void probe() override;
-  void detach() override;
+  bool unseen() const override;
+  void drop() override;
 
  private:
   enum class Doing : uint8_t { preparing, storing, asking, summing, calling, waiting };
@@ -89,7 +91,10 @@ class BuiltinTurn final : public Turn, private model::Listener {
   void compact(bool harder);
   void summed_up(model::Answer answer);
   void wait_for_quota(const std::string& text, Time until);
+  void follow_limit(Time until);
+  void sleep_until(Time until);
   void go_on_after_quota();
+  void limit_gone() override;
   void block_began(size_t index, const model::Block& block) override;
   void text(size_t index, std::string_view text) override;
   void input(size_t index, std::string_view text) override;
@@ -140,9 +145,12 @@ class BuiltinTurn final : public Turn, private model::Listener {
   int cuts_ = 0;                // Answers that were cut, in a row.
   int64_t context_tokens_ = 0;  // Of the conversation up to `context_messages_`, as the provider counted; 0: not known.
   size_t context_messages_ = 0;
-  Time asked_at_;       // Steady.
-  bool heard_ = false;  // Since the last probe.
-  Time quota_backoff_;  // ms: the next wait for a limit whose end is not known.
+  Time asked_at_;           // Steady.
+  bool heard_ = false;      // Since the last probe.
+  Time quota_backoff_;      // ms: the next wait for a limit whose end is not known.
+  bool limited_ = false;    // It waits for a usage limit,
+  bool lifted_ = false;     // or somebody said that there is none, before it could.
+  std::string limit_text_;  // What was said of the limit that it waited for when the server was restarted.
 
   struct Early {
     std::string decision, message;
@@ -151,7 +159,7 @@ class BuiltinTurn final : public Turn, private model::Listener {
   MessageId calling_;                   // The message whose calls are run.
   std::vector<Call> calls_;
 
-  bool over_ = false;               // Ending, ended or detached: nothing is reported any more.
+  bool over_ = false;               // Ending, ended or dropped: nothing is reported any more.
   std::optional<Outcome> outcome_;  // Told when nothing is left:
   int to_go_ = 0;                   // calls that are being ended, and the tools themselves; then files are gathered.
   Timer timer_;

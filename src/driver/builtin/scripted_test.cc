@@ -54,12 +54,20 @@ class ScriptedAsk final : public model::Ask {
     next();
   }
   ~ScriptedAsk() override { --*live_; }
+  void hold() override { held_ = true; }
+  void go_on() override {
+    if (std::exchange(held_, false) && std::exchange(waits_, false)) next();
+  }
 
  private:
   void next() {
     timer_.set(reply_.block_ms, [this] { step(); });
   }
   void step() {
+    if (held_) {
+      waits_ = true;
+      return;
+    }
     if (reply_.failure && at_ == reply_.fail_after) return listener_.failed(*reply_.failure);
     if (at_ == reply_.blocks.size()) {
       if (reply_.hangs) return;
@@ -82,6 +90,7 @@ class ScriptedAsk final : public model::Ask {
   model::Listener& listener_;
   std::shared_ptr<int> live_;
   size_t at_ = 0;
+  bool held_ = false, waits_ = false;
   Timer timer_;
 };
 
@@ -113,13 +122,10 @@ class ScriptedTools::Run final : public ToolRun {
     }
     timer_.set(wait, [this] { finish(); });
   }
-  ~Run() override {
-    --owner_.live_;
-    if (!detached_ && deed_.survives) owner_.ground_.processes.erase(id_);
-  }
-  void detach() override {
-    detached_ = true;
-    timer_.cancel();
+  ~Run() override { --owner_.live_; }
+  bool stop() override {
+    owner_.ground_.processes.erase(id_);
+    return false;
   }
   void stored() override { owner_.ground_.processes.erase(id_); }
 
@@ -133,7 +139,6 @@ class ScriptedTools::Run final : public ToolRun {
   const Deed& deed_;
   const std::string id_;
   Tool::Done done_;
-  bool detached_ = false;
   Timer timer_;
 };
 
@@ -182,7 +187,7 @@ class ScriptedTools::Turn final : public TurnTools {
     return found == list_.end() ? nullptr : *found;
   }
   std::string skills_text() const override { return {}; }
-  void detach() override { timer_.cancel(); }
+  void drop() override { timer_.cancel(); }
 
  private:
   ScriptedTools& owner_;

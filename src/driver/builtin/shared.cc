@@ -98,6 +98,49 @@ void ModelFinder::find(const model::Endpoint& endpoint, Found found) {
   lookup->start();
 }
 
+Time UsageLimits::until(const std::string& account) const {
+  Time until;
+  if (const auto limit = limits_.find(account); limit != limits_.end())
+    for (const auto& [waiter, at] : limit->second.met) until = std::max(until, at);
+  return until;
+}
+
+void UsageLimits::met(const std::string& account, Waiter& waiter, Time until) {
+  Limit& limit = limits_[account];
+  limit.followers.erase(&waiter);
+  limit.met[&waiter] = until;
+}
+
+void UsageLimits::follow(const std::string& account, Waiter& waiter) {
+  Limit& limit = limits_[account];
+  if (!limit.met.contains(&waiter)) limit.followers.insert(&waiter);
+}
+
+void UsageLimits::leave(const std::string& account, Waiter& waiter, bool for_good) {
+  const auto found = limits_.find(account);
+  if (found == limits_.end()) return;
+  Limit& limit = found->second;
+  limit.followers.erase(&waiter);
+  const bool had_met = limit.met.erase(&waiter) > 0;
+  std::set<Waiter*> free;
+  if (had_met && for_good && limit.met.empty()) free.swap(limit.followers);
+  if (limit.met.empty() && limit.followers.empty()) limits_.erase(found);
+  tell(std::move(free));
+}
+
+void UsageLimits::clear(const std::string& account) {
+  const auto found = limits_.find(account);
+  if (found == limits_.end()) return;
+  std::set<Waiter*> free = std::move(found->second.followers);
+  for (const auto& [waiter, at] : found->second.met) free.insert(waiter);
+  limits_.erase(found);
+  tell(std::move(free));
+}
+
+void UsageLimits::tell(std::set<Waiter*> waiters) {
+  for (Waiter* const waiter : waiters) waiter->limit_gone();
+}
+
 std::string account_of(const model::Endpoint& endpoint) {
   return fmt::format("{} {:x}", endpoint.base_url, std::hash<std::string>()(endpoint.key));
 }

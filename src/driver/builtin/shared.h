@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,35 @@ class ModelFinder {
   std::map<std::string, std::shared_ptr<Lookup>> running_;
 };
 
+// R4.5: the usage limits that turns have met, by account. Others on the account wait with them, and do not ask. A limit
+// is known only through the turns that met it: with the last of these it is forgotten, and those who waited because
+// of them ask for themselves.
+class UsageLimits {
+ public:
+  class Waiter {
+   public:
+    virtual ~Waiter() = default;
+    virtual void limit_gone() = 0;  // It may ask. It no longer waits here when this is called.
+  };
+
+  // Until when (wall time) the limit of this account holds; never: there is none.
+  Time until(const std::string& account) const;
+  void met(const std::string& account, Waiter& waiter, Time until);
+  void follow(const std::string& account, Waiter& waiter);
+  // It waits no longer, for whatever reason. `for_good`: nor will it ask, so that others have to.
+  void leave(const std::string& account, Waiter& waiter, bool for_good);
+  // There is none: all who wait are told.
+  void clear(const std::string& account);
+
+ private:
+  struct Limit {
+    std::map<Waiter*, Time> met;
+    std::set<Waiter*> followers;
+  };
+  void tell(std::set<Waiter*> waiters);
+  std::map<std::string, Limit> limits_;
+};
+
 struct Shared {
   Shared(ModelDirectory directory, BuiltinParts all)
       : models(std::move(directory)), parts(all), ids(all.clock, all.random), finder(all.http) {}
@@ -36,11 +66,10 @@ struct Shared {
   BuiltinParts parts;
   IdSource ids;
   ModelFinder finder;
-  // R4.5: until when an account's usage limit holds (wall time). Others on it wait too, and do not ask.
-  std::map<std::string, Time> quota_until;
+  UsageLimits usage_limits;
 };
 
-// Names the account of an endpoint in `quota_until`.
+// Names the account of an endpoint in `usage_limits`.
 std::string account_of(const model::Endpoint& endpoint);
 
 }  // namespace errand::builtin

@@ -6,7 +6,7 @@
 // Threads: everything on the engine's thread, in both directions, but summary() and prepare(): they read what may be
 // megabytes and look at files, and the loop calls them in the background, where the tool is kept alive meanwhile. What
 // a run does that blocks is posted to the background by the tool itself. `done` is called once, later, never inside
-// run, and never after the ToolRun was destroyed or detached.
+// run, and never after the ToolRun was dropped or destroyed.
 #pragma once
 
 #include <functional>
@@ -53,18 +53,20 @@ struct ToolOutcome {
 
 class ToolRun {
  public:
-  // What it does is ended, without waiting for it.
+  // As ~Turn: the server leaves. Where the tool survives(), what it does goes on without us.
   virtual ~ToolRun() = default;
   // Ends it. True: done() follows, when nothing of it is left (a process tree that is being ended). False: there is
   // nothing to wait for; destroy it.
   virtual bool stop() { return false; }
-  // The server leaves: it goes on without us, where the tool survives(). The destructor ends nothing then.
-  virtual void detach() {}
+  // As Turn::drop: what it does is ended, without waiting for it. It is destroyed next.
+  virtual void drop() { stop(); }
   // The outcome is durable: what was kept to take the call up again may go. After `done` only.
   virtual void stored() {}
   // As Turn::probe: is it alive, though silent? Answers, later and at most once, whether it did anything since the last
   // time, and what was seen of it as the rest of a sentence (empty: nothing is known).
   virtual void probe(std::move_only_function<void(bool works, std::string seen)> answer) { answer(true, {}); }
+  // As Turn::unseen.
+  virtual bool unseen() const { return false; }
 };
 
 class Tool {
@@ -105,7 +107,8 @@ class Tool {
 // The tools of one turn: what the agent's list and the launch name, with those of MCP servers.
 class TurnTools {
  public:
-  // Not detached: MCP servers are ended, without waiting for them.
+  // The server leaves. An MCP server in which a call is under way goes on, since the call may have effects; its answer
+  // is lost, and a turn that is taken up again ends it. One that does nothing is ended.
   virtual ~TurnTools() = default;
   // The turn is over: MCP servers are ended. Answers once, later, when nothing of them is left.
   virtual void close(std::move_only_function<void()> gone) = 0;
@@ -118,15 +121,17 @@ class TurnTools {
   virtual std::shared_ptr<const Tool> find(std::string_view name) const = 0;
   // For the system prompt: the skills that can be loaded; empty where there are none or they are not enabled.
   virtual std::string skills_text() const = 0;
-  virtual void detach() = 0;
+  // MCP servers are ended, without waiting for them, whatever they do. It is destroyed next.
+  virtual void drop() = 0;
 };
 
 // All that the server has. Outlives every TurnTools.
 class ToolSet {
  public:
   virtual ~ToolSet() = default;
-  // Can tools work for this launch: its folders, environment and sandbox? Asked before anything is stored.
+  // Can tools work for this launch: its environment and sandbox? And its folders? As Driver has it.
   virtual Status check(const Launch& /*launch*/) const { return {}; }
+  virtual Driver::Look look(const Launch& /*launch*/) const { return {}; }
   virtual std::unique_ptr<TurnTools> open(std::shared_ptr<const Task> task, std::shared_ptr<const Agent> agent) = 0;
   // Of Driver: the runs that tools have under the supervisor.
   virtual void known_runs(std::move_only_function<void(std::vector<Driver::KnownRun>)> done) = 0;

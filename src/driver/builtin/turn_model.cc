@@ -14,9 +14,9 @@ namespace errand::builtin {
 namespace {
 
 constexpr int cuts_max = 3;
-constexpr Millis cut_wait_ms = 1'000;                                  // Doubled with each.
-constexpr Millis quota_wait_ms = 60'000, quota_wait_max_ms = 900'000;  // Where nobody says when the limit ends.
-constexpr Millis quota_sleep_max_ms = 3'600'000;                       // A clock may be set: it is looked at again.
+constexpr Millis cut_wait_ms = 1'000;                                      // Doubled with each.
+constexpr Millis unknown_wait_ms = 60'000, unknown_wait_max_ms = 900'000;  // Where nobody says when the limit ends.
+constexpr Millis quota_sleep_max_ms = 3'600'000;                           // A clock may be set: it is looked at again.
 constexpr int64_t summary_output_tokens = 4'000;
 
 constexpr std::string_view continue_text =
@@ -106,7 +106,14 @@ void BuiltinTurn::block_began(size_t index, const model::Block& block) {
 
 void BuiltinTurn::text(size_t index, std::string_view text) {
   heard_ = true;
-  if (doing_ == Doing::asking) report(writer_->text(index, text));
+  if (doing_ != Doing::asking) return;
+  report(writer_->text(index, text));
+  if (over_ || sink_.has_room()) return;
+  // The disk is slower than the model: the answer waits at its server, and not in our memory.
+  ask_->hold();
+  sink_.when_room([this] {
+    if (ask_) ask_->go_on();
+  });
 }
 
 void BuiltinTurn::input(size_t /*index*/, std::string_view /*text*/) { heard_ = true; }
@@ -203,26 +210,45 @@ void BuiltinTurn::failed(model::Failure failure) {
   fail_turn(std::string(why.code), fmt::format("{} {}", failure.message, why.advice), details_of(failure));
 }
 
-// R4.5: no failure. All tasks on the account wait until the limit is over.
+// R4.5: no failure. All tasks on the account wait until the limit is over, or until nobody is left who met it.
 void BuiltinTurn::wait_for_quota(const std::string& text, Time until) {
   const Time now = shared_.parts.clock.wall();
   if (until <= now) {
-    const Millis wait = std::clamp<Millis>(quota_backoff_.ms * 2, quota_wait_ms, quota_wait_max_ms);
+    const Millis wait = std::clamp<Millis>(quota_backoff_.ms * 2, unknown_wait_ms, unknown_wait_max_ms);
     quota_backoff_ = {wait};
     until = now + wait;
   }
-  Time& shared = shared_.quota_until[account_of(choice_.endpoint)];
-  shared = std::max(shared, until);
-  doing_ = Doing::waiting;
+  until = std::min(until, now + quota_wait_max_ms);
+  shared_.usage_limits.met(account_of(choice_.endpoint), *this, until);
   report({report::Waits{WaitKind::quota, text, until}});
-  timer_.set(std::min(until - now, quota_sleep_max_ms), [this] { go_on_after_quota(); });
+  sleep_until(until);
+}
+
+// Somebody met it: another task, or this one before the server was restarted.
+void BuiltinTurn::follow_limit(Time until) {
+  shared_.usage_limits.follow(account_of(choice_.endpoint), *this);
+  std::string text = std::exchange(limit_text_, {});
+  if (text.empty()) text = "Another task met the account's usage limit.";
+  report({report::Waits{WaitKind::quota, std::move(text), until}});
+  sleep_until(until);
+}
+
+void BuiltinTurn::sleep_until(Time until) {
+  doing_ = Doing::waiting;
+  limited_ = true;
+  timer_.set(std::min(until - shared_.parts.clock.wall(), quota_sleep_max_ms), [this] { go_on_after_quota(); });
 }
 
 void BuiltinTurn::go_on_after_quota() {
-  const Time now = shared_.parts.clock.wall();
-  const Time until = shared_.quota_until[account_of(choice_.endpoint)];
-  if (until > now) return timer_.set(std::min(until - now, quota_sleep_max_ms), [this] { go_on_after_quota(); });
-  shared_.quota_until.erase(account_of(choice_.endpoint));
+  const Time until = shared_.usage_limits.until(account_of(choice_.endpoint));
+  if (until > shared_.parts.clock.wall()) return sleep_until(until);
+  shared_.usage_limits.leave(account_of(choice_.endpoint), *this, false);
+  limit_gone();
+}
+
+void BuiltinTurn::limit_gone() {
+  if (over_ || !std::exchange(limited_, false)) return;
+  timer_.cancel();
   store_then({report::GoesOn{}}, [this] { to_model(); });
 }
 

@@ -25,6 +25,14 @@ struct Ear : Sink {
     checkpoints.push_back(std::move(checkpoint));
   }
   void when_stored(Work) override {}  // Nothing here is ever durable.
+  bool room = true;
+  Work waits;
+  bool has_room() const override { return room; }
+  void when_room(Work then) override { waits = std::move(then); }
+  void make_room() {
+    room = true;
+    if (Work then = std::exchange(waits, nullptr)) then();
+  }
   void ended(Outcome outcome) override { outcomes.push_back(std::move(outcome)); }
   template <class T>
   std::vector<T> all() const {
@@ -93,10 +101,15 @@ struct CommandDriverTest : testing::Test {
     EXPECT_EQ(ear.outcomes.size(), 1u);
     return ear.outcomes.at(0);
   }
-  Error refused() {
+  // What the engine asks before it stores the launch.
+  Status checked() const {
     const Status checked = driver->check(task.launch);
-    EXPECT_FALSE(checked);
-    return checked ? Error{} : checked.error();
+    return checked ? driver->look(task.launch)() : checked;
+  }
+  Error refused() {
+    const Status status = checked();
+    EXPECT_FALSE(status);
+    return status ? Error{} : status.error();
   }
 };
 

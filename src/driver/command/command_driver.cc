@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "base/beside.h"
 #include "base/log.h"
 #include "driver/command/artifact_folders.h"
 #include "driver/command/command_turn.h"
@@ -60,6 +61,19 @@ bool safe_name(std::string_view id) {
   return !id.empty() && id.front() != '.' && id.find_first_of(std::string_view("/\0", 2)) == id.npos;
 }
 
+// A removal was cut short between the two.
+void add_artifacts_without_run(const std::string& folder, std::vector<Driver::KnownRun>& runs) {
+  std::set<std::string, std::less<>> known;
+  for (const Driver::KnownRun& run : runs) known.insert(run.task.value);
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().native();
+    const std::string_view task = std::string_view(name).substr(0, name.find('.'));
+    if (task.starts_with("task_") && known.insert(std::string(task)).second)
+      runs.push_back({.task = TaskId(task), .run = 0, .alive = false});
+  }
+}
+
 class CommandDriver final : public Driver {
  public:
   CommandDriver(CommandOptions options, CommandParts parts) : options_(std::move(options)), parts_(parts) {
@@ -71,6 +85,7 @@ class CommandDriver final : public Driver {
 
   Capabilities capabilities() const override { return {.reattach = true}; }
   Status check(const Launch& launch) const override;
+  Look look(const Launch& launch) const override;
   Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override;
   void known_runs(std::move_only_function<void(std::vector<KnownRun>)> done) override;
   // Its folder stays: it may be the log of an earlier attempt (R1.9).
@@ -86,9 +101,15 @@ class CommandDriver final : public Driver {
   std::vector<int> log_runs(const TaskId& task, int last_run) const override;
 
  private:
+  Executor& files() const { return parts_.files != nullptr ? *parts_.files : parts_.background; }
+  Executor& folders() const { return parts_.folders != nullptr ? *parts_.folders : parts_.background; }
+  void gather_last(std::shared_ptr<const Task> task, Gathered done);
+
   CommandOptions options_;
   CommandParts parts_;
-  ArtifactFolders folders_{options_};
+  const std::shared_ptr<const CommandOptions> kept_options_ = std::make_shared<CommandOptions>(options_);  // For looks.
+  const std::shared_ptr<ArtifactFolders> folders_ = std::make_shared<ArtifactFolders>(kept_options_);
+  Beside beside_{&files(), parts_.engine};
   // Shared with what runs in the background, which may outlive this.
   std::shared_ptr<Artifacts> artifacts_ = std::make_shared<Artifacts>(options_.data_dir, options_.artifacts);
 };
@@ -104,7 +125,11 @@ Status CommandDriver::check(const Launch& launch) const {
     if (Status good = check_word(word); !good) return good;
   if (Status good = check_nobody_is_asked(launch); !good) return good;
   if (Status good = check_patterns(launch.notify_on); !good) return good;
-  return check_surroundings(options_, parts_.supervisor.abilities(), launch);
+  return check_surroundings(parts_.supervisor.abilities(), launch);
+}
+
+Driver::Look CommandDriver::look(const Launch& launch) const {
+  return look_at_folders(kept_options_, parts_.supervisor.abilities(), launch);
 }
 
 Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sink) {
@@ -116,22 +141,21 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
     if (!stored) return std::unexpected(stored.error());
     mark = *std::move(stored);
   }
-  const Result<std::string> artifacts = folders_.make(task.id);
-  if (!artifacts) return std::unexpected(artifacts.error());
-  const process::Abilities can = parts_.supervisor.abilities();
-  if (!request.reattach)
-    if (Status good = check_sandbox_of(options_, can, task.launch); !good) return std::unexpected(good.error());
   const Launch& launch = task.launch;
-  Spawn spawn =
-      make_spawn(options_, can, task, run_name(task.id, task.run),
-                 launch.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", launch.command} : launch.argv);
+  const std::vector<std::string> argv =
+      launch.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", launch.command} : launch.argv;
+  Spawn spawn = plan_spawn(options_, task, run_name(task.id, task.run), argv);
   auto turn = std::make_unique<CommandTurn>(options_, parts_, sink, std::move(spawn.request), std::move(mark),
                                             request.reattach ? task.progress.cpu_s : 0, launch.notify_on);
-  turn->gather_with([this, task = request.task](Gathered done) {
-    if (!artifacts_->nothing_to_gather(*task)) return gather(task, std::move(done));
-    folders_.give_back(task->id);
-    done(ArtifactList{});
-  });
+  turn->prepare_with(
+      [folders = folders_, options = kept_options_, can = parts_.supervisor.abilities(), task = request.task,
+       argv]() -> Result<std::vector<std::string>> {
+        if (Result<std::string> artifacts = folders->make(task->id); !artifacts)
+          return std::unexpected(artifacts.error());
+        return sandboxed(*options, can, *task, argv);
+      },
+      launch.sandbox == Sandbox::off ? files() : folders());
+  turn->gather_with([this, task = request.task](Gathered done) { gather_last(task, std::move(done)); });
   std::vector<Report> first;
   first.reserve(request.messages.size());
   // A message that came with a retry is part of the conversation, though a command does not read it.
@@ -150,8 +174,7 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
 }
 
 void CommandDriver::known_runs(std::move_only_function<void(std::vector<KnownRun>)> done) {
-  parts_.supervisor.list([done = std::move(done), folder = options_.data_dir + "/artifacts"](
-                             Result<std::vector<process::RunStatus>> listed) mutable {
+  parts_.supervisor.list([this, done = std::move(done)](Result<std::vector<process::RunStatus>> listed) mutable {
     std::vector<KnownRun> runs;
     if (!listed) {
       log_warning("command", "the supervisor's runs are not known: " + listed.error().message);
@@ -162,17 +185,12 @@ void CommandDriver::known_runs(std::move_only_function<void(std::vector<KnownRun
       run.alive = status.alive;
       if (run.task) runs.push_back(std::move(run));
     }
-    // Artifacts without a run: a removal was cut short between the two.
-    std::set<std::string, std::less<>> known;
-    for (const KnownRun& run : runs) known.insert(run.task.value);
-    std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-      const std::string name = entry.path().filename().native();
-      const std::string_view task = std::string_view(name).substr(0, name.find('.'));
-      if (task.starts_with("task_") && known.insert(std::string(task)).second)
-        runs.push_back({.task = TaskId(task), .run = 0, .alive = false});
-    }
-    done(std::move(runs));
+    beside_.run(
+        [runs = std::move(runs), folder = options_.data_dir + "/artifacts"]() mutable {
+          add_artifacts_without_run(folder, runs);
+          return std::move(runs);
+        },
+        std::move(done));
   });
 }
 
@@ -190,6 +208,19 @@ void CommandDriver::forget(const TaskId& task) {
 Result<ArtifactList> CommandDriver::artifacts(const Task& task) const {
   if (!safe_name(task.id.value)) return ArtifactList{};
   return artifacts_->list(task);
+}
+
+// Most commands leave nothing: they do not wait behind those that do.
+void CommandDriver::gather_last(std::shared_ptr<const Task> task, Gathered done) {
+  beside_.run(
+      [artifacts = artifacts_, folders = folders_, task] {
+        if (!artifacts->nothing_to_gather(*task)) return false;
+        folders->give_back(task->id);
+        return true;
+      },
+      [this, task, done = std::move(done)](bool nothing) mutable {
+        nothing ? done(ArtifactList{}) : gather(task, std::move(done));
+      });
 }
 
 void CommandDriver::gather(std::shared_ptr<const Task> task, Gathered done) {
@@ -218,6 +249,7 @@ Result<LogRead> CommandDriver::read_log(const TaskId& task, int run, int64_t off
   if (!read) return std::unexpected(read.error());
   out.next = read->next;
   out.cut = read->cut;
+  out.damaged = read->damaged;
   for (process::Piece& piece : read->pieces)
     out.pieces.push_back(
         {piece.stream == process::Stream::out ? "stdout" : "stderr", piece.offset, piece.at, std::move(piece.bytes)});

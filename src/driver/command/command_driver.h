@@ -39,8 +39,12 @@ struct CommandParts {
   process::SupervisorClient& supervisor;
   Timers& timers;
   Executor& background;  // For what may take a while: gathering and removing a task's artifacts.
-  // The engine's own thread: what the background has done is told there. Null: artifacts are gathered in the call.
+  // The engine's own thread: what the background has done is told there. Null: all of it is done in the call.
   Executor* engine = nullptr;
+  // For what is soon done in the data folder, and not to wait behind that: logs, folders for artifacts. Null: the same.
+  Executor* files = nullptr;
+  // For folders that launches name, which may hang. Null: the same.
+  Executor* folders = nullptr;
 };
 
 std::unique_ptr<Driver> make_command_driver(CommandOptions options, CommandParts parts);

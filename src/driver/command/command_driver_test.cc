@@ -26,7 +26,7 @@ using How = RunEnd::How;
 // --- before it starts
 
 TEST_F(CommandDriverTest, ChecksWhatCannotBeRun) {
-  EXPECT_TRUE(driver->check(task.launch));
+  EXPECT_TRUE(checked());
   task.launch.command = " \n";
   EXPECT_EQ(refused().code, Code::invalid_argument);
   task.launch.command = std::string("a\0b", 3);
@@ -34,7 +34,7 @@ TEST_F(CommandDriverTest, ChecksWhatCannotBeRun) {
   task.launch.command = std::string(200'000, 'x');
   EXPECT_EQ(refused().code, Code::too_large);
   task.launch.argv = {"echo", "fine"};
-  EXPECT_TRUE(driver->check(task.launch));
+  EXPECT_TRUE(checked());
   task.launch.argv = {""};
   EXPECT_EQ(refused().code, Code::invalid_argument);
 }
@@ -58,7 +58,7 @@ TEST_F(CommandDriverTest, ASandboxedCommandIsStartedInItsSandbox) {
   EXPECT_EQ(refused().reason, "sandbox_folder") << "its work dir is errand's own folder";
   task.launch.work_dir = data_dir + "-work";
   fs::create_directory(task.launch.work_dir);
-  EXPECT_TRUE(driver->check(task.launch));
+  EXPECT_TRUE(checked());
   auto turn = open();
   const process::SpawnRequest& request = supervisor.runs.at(run).request;
   EXPECT_TRUE(request.sandboxed);
@@ -75,7 +75,7 @@ TEST_F(CommandDriverTest, CommandsWorkOnlyWhereTheServerLetsThem) {
   make_driver();
   for (const char* folder : {"/allowed", "/allowed/below", "/allowed/../allowed"}) {
     task.launch.work_dir = data_dir + folder;
-    EXPECT_TRUE(driver->check(task.launch)) << folder;
+    EXPECT_TRUE(checked()) << folder;
   }
   for (const char* folder : {"/allowed-not", "", "/allowed/link", "/allowed/.."}) {
     task.launch.work_dir = data_dir + folder;
@@ -142,7 +142,7 @@ TEST_F(CommandDriverTest, WhatWouldAskAPersonIsRefusedUnlessTheLaunchSaysSo) {
   EXPECT_EQ(refused().reason, "interactive");
   EXPECT_TRUE(refused().message.contains("sudo -n")) << refused().message;
   task.launch.allow_interactive = true;
-  EXPECT_TRUE(driver->check(task.launch));
+  EXPECT_TRUE(checked());
   task.launch.notify_on = {"/(/"};
   EXPECT_EQ(refused().reason, "pattern");
 }
@@ -188,7 +188,6 @@ TEST_F(CommandDriverTest, OutputAndEndOfTheTimeWithoutAServerAreTakenUp) {
   auto turn = open();
   supervisor.print(run, Stream::out, "one ");
   task.checkpoint = ear.checkpoints.back();
-  turn->detach();
   turn.reset();
   supervisor.print(run, Stream::out, "two ");
   supervisor.end(run, {.exit_code = 0});
@@ -198,11 +197,11 @@ TEST_F(CommandDriverTest, OutputAndEndOfTheTimeWithoutAServerAreTakenUp) {
   EXPECT_TRUE(std::ranges::find(supervisor.calls, "stop " + run) == supervisor.calls.end());
 }
 
-TEST_F(CommandDriverTest, OutputThatWaitsToBeReportedIsNotReportedAfterDetach) {
+TEST_F(CommandDriverTest, OutputThatWaitsToBeReportedIsNotReportedWhenTheServerHasLeft) {
   auto turn = open();
   supervisor.print(run, Stream::out, "reported");
   supervisor.print(run, Stream::out, "waits");
-  turn->detach();
+  turn.reset();
   pass(1'000);
   EXPECT_EQ(ear.text(), "reported");
   EXPECT_EQ(timers.size(), 0u);
@@ -230,6 +229,29 @@ TEST_F(CommandDriverTest, AProbeCountsOnlyWhereWorkWasDone) {
   turn->probe();
   turn.reset();  // The answer comes after the turn is gone.
   pass(0);
+}
+
+// It comes late, and what it counts may have been used before a probe saw nothing.
+TEST_F(CommandDriverTest, WhatIsToldOfItsUseIsNoSignOfLifeAndHidesNone) {
+  auto turn = open();
+  supervisor.used = {.cpu_s = 0.5, .memory_bytes = 100};
+  turn->probe();
+  pass(0);
+  supervisor.tell_use(run, {.cpu_s = 0.7, .memory_bytes = 200});
+  pass(0);
+  ASSERT_EQ(ear.all<report::Resources>().size(), 2u);
+  EXPECT_TRUE(ear.all<report::Resources>()[0].just_now);
+  EXPECT_FALSE(ear.all<report::Resources>()[1].just_now);
+  EXPECT_EQ(ear.all<report::Resources>()[1].cpu_s, 0.7);
+  turn->probe();
+  pass(0);
+  EXPECT_EQ(ear.all<report::Still>().size(), 1u);
+  supervisor.used.cpu_s = 0.6;
+  turn->probe();
+  pass(0);
+  ASSERT_EQ(ear.all<report::Resources>().size(), 3u);
+  EXPECT_TRUE(ear.all<report::Resources>()[2].just_now);
+  EXPECT_EQ(ear.all<report::Resources>()[2].cpu_s, 0.7) << "totals do not go back";
 }
 
 // --- what stays and what goes

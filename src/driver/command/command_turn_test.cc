@@ -85,6 +85,32 @@ TEST_F(CommandTurnTest, OutputThatComesTooFastIsSkippedToItsNewest) {
   EXPECT_EQ(outcome().result->substr(outcome().result->size() - 4), "end\n");
 }
 
+TEST_F(CommandTurnTest, WhereWhatItReportsIsNotStoredTheJournalIsNotReadOn) {
+  auto turn = open();
+  supervisor.print(run, Stream::out, "one\n");
+  ear.room = false;
+  pass(100);
+  test::FakeJournal& journal = *supervisor.runs.at(run).journal;
+  const int64_t read = journal.read_bytes;
+  for (int i = 0; i < 100; ++i) {
+    supervisor.print(run, Stream::out, "x");
+    pass(50);
+  }
+  EXPECT_EQ(journal.read_bytes, read) << "it waits in its log";
+  ear.make_room();
+  EXPECT_EQ(ear.text(), "one\n" + std::string(100, 'x'));
+  // The same at its end: that is told when all before it was.
+  ear.room = false;
+  supervisor.print(run, Stream::out, "last\n");
+  supervisor.end(run, {.exit_code = 0});
+  pass(1'000);
+  EXPECT_TRUE(ear.outcomes.empty());
+  ear.make_room();
+  pass(100);
+  EXPECT_EQ(outcome().kind, Kind::completed);
+  EXPECT_EQ(ear.text(), "one\n" + std::string(100, 'x') + "last\n");
+}
+
 TEST_F(CommandTurnTest, ALogThatCannotBeReadIsSaidAndTheExitStillCounts) {
   auto turn = open();
   supervisor.runs.at(run).journal->broken = true;
@@ -181,14 +207,14 @@ TEST_F(CommandTurnTest, AWatchedLineIsReportedOnceAlsoOverARestartInTheMiddleOfI
   supervisor.print(run, Stream::out, "starting\nserver is rea");
   pass(100);
   EXPECT_TRUE(ear.all<report::Match>().empty());
-  turn->detach();
+  turn.reset();
   task.checkpoint = ear.checkpoints.back();
   turn = open(true);
   supervisor.print(run, Stream::out, "dy\nand more\n");
   pass(100);
   ASSERT_EQ(ear.all<report::Match>().size(), 1u);
   EXPECT_EQ(ear.all<report::Match>()[0].line, "server is ready");
-  turn->detach();
+  turn.reset();
   task.checkpoint = ear.checkpoints.back();
   turn = open(true);
   supervisor.end(run, {});

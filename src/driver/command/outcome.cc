@@ -123,7 +123,10 @@ Tails read_tails(process::Journal& journal) {
   for (int64_t at = start; at < size;) {
     const Result<process::JournalRead> read = journal.read(at, read_chunk);
     if (!read || read->next <= at) break;
-    if (read->cut > 0) cut = true;
+    if (read->damaged)
+      output += damage_text(read->cut);
+    else if (read->cut > 0)
+      cut = true;
     for (const process::Piece& piece : read->pieces) {
       output += piece.bytes;
       if (piece.stream == process::Stream::err) err += piece.bytes;

@@ -59,6 +59,17 @@ Status check_nice(int nice) {
               "nice");
 }
 
+Status check_bwrap(const process::Abilities& can, Sandbox level) {
+  if (level == Sandbox::off || !can.bwrap.empty()) return {};
+  return fail(Code::unsupported,
+              fmt::format("The sandbox level \"{}\" cannot be had here: {}. Or launch it with sandbox \"off\": then it "
+                          "can do all that you can.",
+                          name(level),
+                          can.known ? can.bwrap_text
+                                    : "the supervisor is of an older version; it is replaced once nothing runs"),
+              "sandbox");
+}
+
 // How what runs in a task finds this server.
 constexpr std::array reach_names = {"ERRAND_TOKEN", "ERRAND_DATA_DIR", "ERRAND_URL"};
 
@@ -72,32 +83,38 @@ std::string server_variable(const CommandOptions& options, std::string_view name
 }
 
 Status check_sandbox_of(const CommandOptions& options, const process::Abilities& can, const Launch& launch) {
-  if (launch.sandbox == Sandbox::off) return {};
-  if (can.bwrap.empty())
-    return fail(
-        Code::unsupported,
-        fmt::format(
-            "The sandbox level \"{}\" cannot be had here: {}. Or launch it with sandbox \"off\": then it "
-            "can do all that you can.",
-            name(launch.sandbox),
-            can.known ? can.bwrap_text : "the supervisor is of an older version; it is replaced once nothing runs"),
-        "sandbox");
+  if (Status good = check_bwrap(can, launch.sandbox); !good || launch.sandbox == Sandbox::off) return good;
   return check_sandbox(sandbox_plan(options, can, launch, {}));
 }
 
-Status check_surroundings(const CommandOptions& options, const process::Abilities& can, const Launch& launch) {
+Status check_surroundings(const process::Abilities& can, const Launch& launch) {
   if (Status good = check_environment(launch); !good) return good;
+  if (Status good = check_nice(launch.limits.nice); !good) return good;
+  return check_bwrap(can, launch.sandbox);
+}
+
+Status check_folders(const CommandOptions& options, const process::Abilities& can, const Launch& launch) {
   if (Status good = check_folder("work_dir", launch.work_dir); !good) return good;
   if (Status good = check_allowed(options.work_dirs, "work_dir", launch.work_dir); !good) return good;
   for (const std::string& folder : launch.add_dirs)
     if (Status good = check_allowed(options.work_dirs, "folder of add_dirs", folder); !good) return good;
-  if (Status good = check_nice(launch.limits.nice); !good) return good;
   return check_sandbox_of(options, can, launch);
+}
+
+Driver::Look look_at_folders(std::shared_ptr<const CommandOptions> options, process::Abilities can,
+                             const Launch& launch) {
+  Launch folders;  // Of the launch only what is looked at: it may be large.
+  folders.work_dir = launch.work_dir;
+  folders.add_dirs = launch.add_dirs;
+  folders.sandbox = launch.sandbox;
+  return [options = std::move(options), can = std::move(can), folders = std::move(folders)] {
+    return check_folders(*options, can, folders);
+  };
 }
 
 Result<std::string> make_artifact_folder(const CommandOptions& options, const TaskId& task) {
   std::string folder = artifact_folder(options.data_dir, task);
-  // One call where all above it is there, which is all but the first time: this is the engine's thread.
+  // One call where all above it is there, which is all but the first time.
   if (::mkdir(folder.c_str(), 0700) == 0) return folder;
   std::error_code error;
   fs::create_directories(folder, error);
@@ -108,8 +125,7 @@ Result<std::string> make_artifact_folder(const CommandOptions& options, const Ta
   return folder;
 }
 
-Spawn make_spawn(const CommandOptions& options, const process::Abilities& can, const Task& task, std::string run,
-                 std::vector<std::string> argv) {
+Spawn plan_spawn(const CommandOptions& options, const Task& task, std::string run, std::vector<std::string> argv) {
   const Launch& launch = task.launch;
   const std::string artifacts = artifact_folder(options.data_dir, task.id);
   // Who names another server for what he starts, means it.
@@ -137,12 +153,27 @@ Spawn make_spawn(const CommandOptions& options, const process::Abilities& can, c
                     .nice = launch.limits.nice};
   request.umask = options.umask;
   if (launch.sandbox == Sandbox::off) return spawn;
-  request.argv = sandbox_argv(sandbox_plan(options, can, launch, artifacts), request.argv);
   request.sandboxed = true;
   // Where these lead there is nothing inside.
   std::erase_if(request.env, [&](const std::string& entry) {
     return (entry.starts_with("TMPDIR=") && !launch.env.contains("TMPDIR")) || entry.starts_with("XDG_RUNTIME_DIR=");
   });
+  return spawn;
+}
+
+Result<std::vector<std::string>> sandboxed(const CommandOptions& options, const process::Abilities& can,
+                                           const Task& task, std::vector<std::string> argv) {
+  if (task.launch.sandbox == Sandbox::off) return argv;
+  if (Status good = check_sandbox_of(options, can, task.launch); !good) return std::unexpected(good.error());
+  return sandbox_argv(sandbox_plan(options, can, task.launch, artifact_folder(options.data_dir, task.id)), argv);
+}
+
+Spawn make_spawn(const CommandOptions& options, const process::Abilities& can, const Task& task, std::string run,
+                 std::vector<std::string> argv) {
+  Spawn spawn = plan_spawn(options, task, std::move(run), std::move(argv));
+  if (task.launch.sandbox != Sandbox::off)
+    spawn.request.argv = sandbox_argv(
+        sandbox_plan(options, can, task.launch, artifact_folder(options.data_dir, task.id)), spawn.request.argv);
   return spawn;
 }
 

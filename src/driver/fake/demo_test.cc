@@ -49,11 +49,12 @@ TEST(DemoTest, AWorkDirThatIsNotThereIsRefused) {
   launch.prompt = "noop";
   for (const char* folder : {"", "/", "/tmp"}) {
     launch.work_dir = folder;
-    EXPECT_TRUE(demo->check(launch)) << folder;
+    EXPECT_TRUE(demo->look(launch)()) << folder;
   }
   for (const char* folder : {"/no/such/folder", "/dev/null", "relative"}) {
     launch.work_dir = folder;
-    const Status refused = demo->check(launch);
+    EXPECT_TRUE(demo->check(launch)) << "it looks at no file";
+    const Status refused = demo->look(launch)();
     ASSERT_FALSE(refused) << folder;
     EXPECT_EQ(refused.error().reason, "bad_work_dir");
   }

@@ -54,7 +54,12 @@ Misbehaviour random_misbehaviour(SeededRandom& random, uint64_t one_in) {
 Status FakeDriver::check(const Launch& launch) const {
   if (launch.kind != TaskKind::agent)
     return fail(Code::invalid_argument, "This agent takes a message; launch a command with kind \"command\".");
-  return options_.checks_work_dir ? check_folder("work_dir", launch.work_dir) : Status{};
+  return {};
+}
+
+Driver::Look FakeDriver::look(const Launch& launch) const {
+  if (!options_.checks_work_dir) return {};
+  return [folder = launch.work_dir] { return check_folder("work_dir", folder); };
 }
 
 Result<std::unique_ptr<Turn>> FakeDriver::open(TurnRequest request, Sink& sink) {

@@ -32,7 +32,7 @@ struct Misbehaviour {
   bool late_report = false;      // Reports after it ended.
   bool end_twice = false;        // And the second time with another outcome.
   bool talk_after_stop = false;  // Goes on after stop() as if nothing had been said, and completes.
-  bool ignore_stop = false;      // Nothing follows stop(): only ~Turn ends it.
+  bool ignore_stop = false;      // Nothing follows stop(): only drop() ends it.
   bool drop_messages = false;    // send() is answered well and the message never taken.
   bool ignore_answers = false;   // Waits on after its question was answered.
   bool garbage = false;          // Text of no message, the result of no call, a message that nobody sent.
@@ -63,6 +63,7 @@ class FakeDriver : public Driver {
 
   Capabilities capabilities() const override { return options_.capabilities; }
   Status check(const Launch& launch) const override;
+  Look look(const Launch& launch) const override;
   Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override;
 
   // Turns that exist and have not ended: 0 once everything was let go.

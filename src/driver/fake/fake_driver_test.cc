@@ -209,7 +209,7 @@ TEST_F(FakeDriverTest, IgnoresStopUntilItIsLetGoOnRequest) {
   pass(1'000);
   EXPECT_TRUE(ear.outcomes.empty());
   EXPECT_EQ(driver->live(), 1);
-  turn.reset();
+  turn->drop();
   EXPECT_EQ(driver->live(), 0);
   EXPECT_EQ(timers.size(), 0u);
 }

@@ -307,6 +307,16 @@ void FakeTurn::answer(const std::string& request_id, const std::string& decision
   advance();
 }
 
+bool FakeTurn::lift_quota() {
+  const auto at = static_cast<size_t>(place_.step);
+  const auto* const blocked = at < script_.steps().size() ? std::get_if<step::Blocked>(&script_.steps()[at]) : nullptr;
+  if (over_ || stopping_ || !waited_ || blocked == nullptr || blocked->kind != WaitKind::quota || blocked->by_itself)
+    return false;
+  timer_.cancel();
+  advance();
+  return true;
+}
+
 void FakeTurn::stop() {
   if (over_ || misbehaviour_.talk_after_stop) return;
   if (std::exchange(stopping_, true)) return;
@@ -320,7 +330,7 @@ void FakeTurn::probe() {
   if (!over_ && !silent_ && !stopping_ && !misbehaviour_.silent) sink_.report({report::Alive{}}, encode_place(place_));
 }
 
-void FakeTurn::detach() {
+void FakeTurn::drop() {
   if (std::exchange(over_, true)) return;
   --*live_;
   timer_.cancel();

@@ -33,9 +33,10 @@ class FakeTurn final : public Turn {
 
   Status send(const Message& message) override;
   void answer(const std::string& request_id, const std::string& decision, const std::string& message) override;
+  bool lift_quota() override;
   void stop() override;
   void probe() override;
-  void detach() override;
+  void drop() override;
 
  private:
   // What a step says after it did its part: go on at once, go on after a while, or wait to be called.
@@ -92,7 +93,7 @@ class FakeTurn final : public Turn {
   bool waited_ = false;             // The wait of the present step is over.
   bool silent_ = false;
   bool stopping_ = false;
-  bool over_ = false;  // Ended or detached: nothing is reported any more.
+  bool over_ = false;  // Ended or dropped: nothing is reported any more.
   std::shared_ptr<int> live_;
   Timer timer_;
 };

@@ -63,6 +63,7 @@ struct Blocked {  // Waits for a quota or for children, and says so.
   std::string text;
   Millis ms = 0;
   Time until = {};
+  bool by_itself = false;  // Nobody can tell it that the quota is lifted.
 };
 struct System {  // A system message; what follows is a message of its own.
   std::string text;

@@ -11,6 +11,17 @@ namespace {
 constexpr size_t edits_at_once = 8;
 constexpr int64_t session_bytes_max = 256 << 20;
 
+// How many messages of a conversation there are up to `last`; without one, all.
+Result<size_t> count_up_to(std::string_view conversation, const MessageId& last) {
+  const Result<std::vector<MessageSeen>> messages = parse_messages(conversation);
+  if (!messages) return std::unexpected(messages.error());
+  if (last.empty()) return messages->size();
+  const auto found =
+      std::ranges::find(*messages, last.value, [](const MessageSeen& message) { return message.info.id; });
+  if (found == messages->end()) return fail(Code::not_found, fmt::format("It has no message {}.", last.value));
+  return static_cast<size_t>(found - messages->begin()) + 1;
+}
+
 }  // namespace
 
 ForkCopy::ForkCopy(Server& server, std::shared_ptr<const Task> task, const fork::Limits& limits, Copied copied,
@@ -20,22 +31,17 @@ ForkCopy::ForkCopy(Server& server, std::shared_ptr<const Task> task, const fork:
       limits_(limits),
       copied_(std::move(copied)),
       done_(std::move(done)),
-      calls_(server.parts().http) {
+      calls_(server.parts().http),
+      beside_(server.parts().background, server.parts().engine) {
   // Up to where it goes is seen in the parent: in the copy the ids are others.
   const Launch& launch = task_->launch;
   http::Request read = server_.request(
       "GET",
       fmt::format("/session/{}/message{}", url_encode(launch.parent_session_id.value), in_directory(launch.work_dir)));
   read.body_max = session_bytes_max;
-  step(std::move(read), [this](const std::string& body) {
-    const MessageId& last = task_->launch.parent_message_id;
-    const Result<std::vector<MessageSeen>> messages = parse_messages(body);
-    if (!messages) return fail_with(messages.error().message);
-    if (last.empty()) return copy(messages->size());
-    const auto found =
-        std::ranges::find(*messages, last.value, [](const MessageSeen& message) { return message.info.id; });
-    if (found == messages->end()) return fail_with(fmt::format("It has no message {}.", last.value));
-    copy(static_cast<size_t>(found - messages->begin()) + 1);
+  step(std::move(read), [this](std::string body) {
+    beside_.run([body = std::move(body), last = task_->launch.parent_message_id] { return count_up_to(body, last); },
+                [this](const Result<size_t>& keep) { keep ? copy(*keep) : fail_with(keep.error().message); });
   });
 }
 
@@ -45,6 +51,7 @@ std::string ForkCopy::at_copy(std::string_view path) const {
 
 void ForkCopy::abandon() {
   calls_.clear();
+  beside_.clear();
   if (!copy_.empty()) server_.send(server_.request("DELETE", at_copy("")));
   copy_.clear();
 }
@@ -59,7 +66,7 @@ void ForkCopy::step(http::Request request, Then then) {
   calls_.start(std::move(request), [this, then = std::move(then)](Result<Reply> reply) mutable {
     if (!reply) return fail_with(reply.error().message);
     if (reply->status >= 300) return fail_with(error_text(reply->status, reply->body));
-    then(reply->body);
+    then(std::move(reply->body));
   });
 }
 
@@ -76,19 +83,24 @@ void ForkCopy::copy(size_t keep) {
          [this, keep](const std::string&) {
            http::Request read = server_.request("GET", at_copy("/message"));
            read.body_max = session_bytes_max;
-           step(std::move(read), [this, keep](const std::string& body) { plan(body, keep); });
+           step(std::move(read), [this, keep](std::string body) { plan(std::move(body), keep); });
          });
   });
 }
 
-void ForkCopy::plan(const std::string& body, size_t keep) {
-  const Result<std::vector<MessageSeen>> copy = parse_messages(body);
-  if (!copy) return fail_with(copy.error().message);
-  if (copy->size() < keep) return fail_with("OpenCode did not copy all of it.");
-  Result<ForkPlan> plan = plan_fork(*copy, keep, {task_->id, task_->launch.prompt}, limits_);
-  if (!plan) return fail_with(plan.error().message);
-  plan_ = std::move(*plan);
-  edit();
+void ForkCopy::plan(std::string body, size_t keep) {
+  beside_.run(
+      [body = std::move(body), keep, task = task_, limits = limits_]() -> Result<ForkPlan> {
+        const Result<std::vector<MessageSeen>> copy = parse_messages(body);
+        if (!copy) return std::unexpected(copy.error());
+        if (copy->size() < keep) return fail(Code::unavailable, "OpenCode did not copy all of it.");
+        return plan_fork(*copy, keep, {task->id, task->launch.prompt}, limits);
+      },
+      [this](Result<ForkPlan> plan) {
+        if (!plan) return fail_with(plan.error().message);
+        plan_ = std::move(*plan);
+        edit();
+      });
 }
 
 void ForkCopy::edit() {

@@ -33,12 +33,12 @@ class ForkCopy {
   void abandon();
 
  private:
-  using Then = std::move_only_function<void(const std::string& body)>;
+  using Then = std::move_only_function<void(std::string body)>;
   // Goes on with the answer, or fails.
   void step(http::Request request, Then then);
   void fail_with(const std::string& why);
   void copy(size_t keep);
-  void plan(const std::string& body, size_t keep);
+  void plan(std::string body, size_t keep);
   void edit();
   void put_preamble();
   std::string at_copy(std::string_view path) const;
@@ -53,6 +53,7 @@ class ForkCopy {
   size_t next_edit_ = 0;
   size_t under_way_ = 0;
   Calls calls_;
+  Beside beside_;  // A conversation may be 256 MiB of JSON.
 };
 
 }  // namespace errand::opencode

@@ -31,7 +31,10 @@ class OpencodeDriver final : public Driver, public Conversations {
       return fail(Code::invalid_argument, "This agent takes a prompt; commands are run by the agent \"command\".");
     if (!launch.model.empty() && launch.model.find('/') == std::string::npos)
       return fail(Code::invalid_argument, "OpenCode's models are named PROVIDER/MODEL: opencode models lists them.");
-    return check_folder("work_dir", launch.work_dir);
+    return {};
+  }
+  Look look(const Launch& launch) const override {
+    return [folder = launch.work_dir] { return check_folder("work_dir", folder); };
   }
   Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override {
     return std::make_unique<OpencodeTurn>(server_, std::move(request), sink);
@@ -39,13 +42,25 @@ class OpencodeDriver final : public Driver, public Conversations {
   void known_runs(std::move_only_function<void(std::vector<KnownRun>)> done) override {
     server_.take_up();
     cleaner_.wake();
-    std::vector<KnownRun> known;
-    for (const TaskId& task : server_.sessions().tasks()) known.push_back({.task = task});
-    done(std::move(known));
+    beside_.run(
+        [sessions = server_.sessions()] {
+          std::vector<KnownRun> known;
+          for (const TaskId& task : sessions.tasks()) known.push_back({.task = task});
+          return known;
+        },
+        std::move(done));
   }
   void forget(const TaskId& task) override {
-    server_.sessions().give_up(task);
-    cleaner_.wake();
+    beside_.run(
+        [sessions = server_.sessions(), task] {
+          sessions.give_up(task);
+          return true;
+        },
+        [this](bool) { cleaner_.wake(); });
+  }
+
+  void server_leaves(bool at_work) override {
+    if (!at_work) server_.end_unneeded();
   }
 
   // The plugin keeps a file for each session that it looks after.
@@ -59,6 +74,7 @@ class OpencodeDriver final : public Driver, public Conversations {
 
  private:
   Server server_;
+  Beside beside_{server_.in_order(), server_.parts().engine};
   Readers readers_;
   Cleaner cleaner_;
 };

@@ -37,6 +37,11 @@ struct Parts {
   Timers& timers;
   Clock& clock;
   Random& random;
+  // Threads for what is soon done in the data folder, and for what takes longer (reading a whole conversation); what
+  // they did is told on the engine's. Null: all is done in the call.
+  Executor* files = nullptr;
+  Executor* background = nullptr;
+  Executor* engine = nullptr;
 };
 
 std::unique_ptr<Driver> make_opencode_driver(Options options, Parts parts);

@@ -28,6 +28,7 @@ OpencodeTurn::OpencodeTurn(Server& server, TurnRequest request, Sink& sink)
       request_(std::move(request)),
       sink_(sink),
       calls_(server.parts().http),
+      beside_(server.parts().background, server.parts().engine),
       again_(server.parts().timers),
       stopping_timer_(server.parts().timers),
       session_(request_.task->driver_session) {
@@ -47,15 +48,12 @@ OpencodeTurn::OpencodeTurn(Server& server, TurnRequest request, Sink& sink)
   server_.join(*this);
 }
 
-OpencodeTurn::~OpencodeTurn() {
-  server_.leave(*this);
-  if (!over_ && !detached_ && fork_) fork_->abandon();
-  if (!over_ && !detached_ && !session_.empty()) server_.send(server_.request("POST", target("/abort")));
-}
+OpencodeTurn::~OpencodeTurn() { server_.leave(*this); }
 
-void OpencodeTurn::detach() {
-  detached_ = true;
-  server_.leave(*this);
+void OpencodeTurn::drop() {
+  if (std::exchange(over_, true)) return;
+  if (fork_) fork_->abandon();
+  if (!session_.empty()) server_.send(server_.request("POST", target("/abort")));
   fork_.reset();
   calls_.clear();
   again_.cancel();
@@ -96,13 +94,16 @@ void OpencodeTurn::restore(std::string_view text) {
 }
 
 void OpencodeTurn::report(std::vector<Report> reports) {
-  if (over_ || detached_ || reports.empty()) return;
+  if (over_ || reports.empty()) return;
   alive_ = true;
   sink_.report(std::move(reports), checkpoint());
+  if (sink_.has_room()) return;
+  server_.hold(*this);
+  sink_.when_room([this] { server_.go_on(*this); });
 }
 
 void OpencodeTurn::end(Outcome outcome) {
-  if (over_ || detached_) return;
+  if (over_) return;
   std::vector<Report> last;
   if (std::exchange(quota_, false)) last.emplace_back(report::GoesOn{});
   translator_.close(last);
@@ -123,7 +124,7 @@ std::string OpencodeTurn::target(std::string_view path) const {
 // ---- The way to it
 
 void OpencodeTurn::stream_open() {
-  if (over_ || detached_) return;
+  if (over_) return;
   opened_ = true;
   if (session_.empty()) {
     if (stopping_) return end({.kind = Outcome::Kind::stopped});
@@ -145,7 +146,7 @@ void OpencodeTurn::fork_parent() {
       server_, request_.task, server_.options().fork_limits(),
       [this](const std::string& copy) {
         copy_ = copy;
-        server_.sessions().add(request_.task->id, copy);
+        server_.add_session(request_.task->id, copy);
         report({report::Alive{}});
       },
       [this](Result<ForkCopy::Made> made) {
@@ -174,7 +175,7 @@ void OpencodeTurn::make_session() {
 
 void OpencodeTurn::got_session(const std::string& id, std::vector<errand::Part> preamble) {
   session_ = id;
-  server_.sessions().add(request_.task->id, id);
+  server_.add_session(request_.task->id, id);
   std::vector<Report> reports = {report::AgentSession{id}};
   if (!preamble.empty()) reports.emplace_back(report::SystemMessage{.id = {}, .parts = std::move(preamble)});
   report(std::move(reports));
@@ -214,7 +215,7 @@ Prompt OpencodeTurn::as_prompt(std::string id, std::string text) const {
 }
 
 void OpencodeTurn::next_prompt() {
-  if (over_ || detached_ || stopping_ || sending_ || waiting_.empty() || session_.empty()) return;
+  if (over_ || stopping_ || sending_ || waiting_.empty() || session_.empty()) return;
   sending_ = true;
   const Message message = std::move(waiting_.front());
   waiting_.pop_front();
@@ -227,7 +228,7 @@ void OpencodeTurn::next_prompt() {
   // Its id is on disk before it is sent.
   report({report::Alive{}});
   sink_.when_stored([this, id = sent->id] {
-    if (over_ || detached_) return;
+    if (over_) return;
     const auto found = std::ranges::find(sent_, id, &Sent::id);
     if (found != sent_.end()) post_prompt(*found, texts_[id]);
   });
@@ -270,7 +271,7 @@ Status OpencodeTurn::send(const Message& message) {
 // ---- What comes of it
 
 void OpencodeTurn::event(const Event& event) {
-  if (over_ || detached_ || session_.empty()) return;
+  if (over_ || session_.empty()) return;
   if (event.type == Event::Type::session_created && is_ours(event.parent)) children_.insert(event.session_id);
   if (!is_ours(event.session_id)) return;
   alive_ = true;
@@ -285,6 +286,7 @@ void OpencodeTurn::event(const Event& event) {
     case Event::Type::retry: {
       const bool far = event.next - server_.parts().clock.wall() > quota_ms;
       if (far && !std::exchange(quota_, true))
+        // As long as it says, for it is OpenCode that waits. How long that holds others is the engine's to bound.
         reports.emplace_back(report::Waits{WaitKind::quota, event.text, event.next});
       reports.emplace_back(report::Warning{"retry", fmt::format("Attempt {}: {}", event.attempt, event.text)});
       break;
@@ -361,7 +363,7 @@ void OpencodeTurn::give(const std::string& request_id) {
 
 // The whole session, and whether it is at work: after a lost stream, and to see whether it is done.
 void OpencodeTurn::read_again() {
-  if (over_ || detached_ || session_.empty()) return;
+  if (over_ || session_.empty()) return;
   read_more_ = true;
   if (std::exchange(reading_, true)) return;
   read_more_ = false;
@@ -375,16 +377,22 @@ void OpencodeTurn::read_again() {
     calls_.start(
         server_.request("GET", target("/message") + fmt::format("&limit={}", messages_max)),
         [this, busy](Result<Reply> reply) {
-          reading_ = false;
           if (reply && reply->status == 404)
             return end({.kind = Outcome::Kind::failed,
                         .error = TaskError{"session_gone", "The session is no longer there in OpenCode.", {}}});
-          const auto messages = reply && reply->status == 200 ? parse_messages(reply->body)
-                                                              : fail(Code::unavailable, "OpenCode did not answer.");
-          if (!messages) return again_.set(look_again_ms, [this] { read_again(); });
-          read(*messages, busy);
+          if (!reply || reply->status != 200) return messages_read(fail(Code::unavailable, "No answer."), busy);
+          beside_.run(
+              [body = std::move(reply->body)] { return parse_messages(body); },
+              [this, busy](const Result<std::vector<MessageSeen>>& messages) { messages_read(messages, busy); });
         });
   });
+}
+
+void OpencodeTurn::messages_read(const Result<std::vector<MessageSeen>>& messages, bool busy) {
+  reading_ = false;
+  if (over_) return;
+  if (!messages) return again_.set(look_again_ms, [this] { read_again(); });
+  read(*messages, busy);
 }
 
 void OpencodeTurn::read(const std::vector<MessageSeen>& messages, bool busy) {
@@ -404,7 +412,7 @@ void OpencodeTurn::read(const std::vector<MessageSeen>& messages, bool busy) {
   std::vector<Report> reports;
   translator_.take(messages, reports);
   report(std::move(reports));
-  if (over_ || detached_) return;
+  if (over_) return;
   if (read_more_) return read_again();
   if (busy) {
     unanswered_ = 0;
@@ -432,7 +440,7 @@ void OpencodeTurn::read(const std::vector<MessageSeen>& messages, bool busy) {
 // ---- Its end
 
 void OpencodeTurn::stop() {
-  if (over_ || detached_ || std::exchange(stopping_, true)) return;
+  if (over_ || std::exchange(stopping_, true)) return;
   if (fork_) {
     fork_->abandon();
     return end({.kind = Outcome::Kind::stopped});
@@ -457,7 +465,7 @@ void OpencodeTurn::abort() {
 }
 
 void OpencodeTurn::gone(const std::string& why) {
-  if (over_ || detached_) return;
+  if (over_) return;
   if (stopping_) return end({.kind = Outcome::Kind::stopped});
   const bool began = std::ranges::any_of(sent_, &Sent::taken);
   const char* const code = began ? "interrupted" : fork_ ? "fork_failed" : "spawn_failed";
@@ -465,7 +473,7 @@ void OpencodeTurn::gone(const std::string& why) {
 }
 
 void OpencodeTurn::probe() {
-  if (over_ || detached_) return;
+  if (over_) return;
   if (std::exchange(alive_, false)) return report({report::Alive{}});
   report({report::Still{"OpenCode says nothing of this session"}});
   alive_ = false;

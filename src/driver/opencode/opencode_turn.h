@@ -22,7 +22,7 @@ class OpencodeTurn final : public Turn, private SessionListener {
   void answer(const std::string& request_id, const std::string& decision, const std::string& message) override;
   void stop() override;
   void probe() override;
-  void detach() override;
+  void drop() override;
 
  private:
   // A message on its way: first its id is stored, then it is sent under that id, so that it is there once whoever dies
@@ -47,6 +47,7 @@ class OpencodeTurn final : public Turn, private SessionListener {
   void post_prompt(const Sent& sent, const std::string& text);
   void taken(const std::string& id);
   void read_again();
+  void messages_read(const Result<std::vector<MessageSeen>>& messages, bool busy);
   void read(const std::vector<MessageSeen>& messages, bool busy);
   void read_asks();
   void ask(const Event& event);
@@ -65,6 +66,7 @@ class OpencodeTurn final : public Turn, private SessionListener {
   TurnRequest request_;
   Sink& sink_;
   Calls calls_;
+  Beside beside_;
   Timer again_, stopping_timer_;
   Translator translator_;
   std::unique_ptr<ForkCopy> fork_;       // While the session is being made as a fork,
@@ -86,7 +88,7 @@ class OpencodeTurn final : public Turn, private SessionListener {
   bool opened_ = false;                    // The stream has been open: the session is known or being made.
   bool sending_ = false;                   // A prompt is on its way.
   bool reading_ = false, read_more_ = false;
-  bool stopping_ = false, over_ = false, detached_ = false, quota_ = false;
+  bool stopping_ = false, over_ = false, quota_ = false;
   int unanswered_ = 0;  // Looks at an idle session that has not answered.
   int aborts_ = 0;
   bool alive_ = false;  // Something came since the last probe.

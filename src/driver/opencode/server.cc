@@ -1,10 +1,12 @@
 #include "driver/opencode/server.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -25,6 +27,56 @@ constexpr Millis stream_silence = 60'000;  // It says something every ten second
 constexpr Millis pause_min = 100, pause_max = 5'000;
 constexpr int64_t log_limit = 1 << 20;
 constexpr std::string_view listening = "listening on http://127.0.0.1:";
+
+// What has to be known of the process: a file, so that the next server finds it.
+struct Card {
+  int number = 0;  // Of the run.
+  std::string password;
+};
+
+std::optional<Card> load(const std::string& data_dir) {
+  std::ifstream in(data_dir + "/opencode/serve.json");
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  const std::string number = text_field(text, "run");
+  Card card{.password = text_field(text, "password")};
+  if (card.password.empty() ||
+      std::from_chars(number.data(), number.data() + number.size(), card.number).ec != std::errc() || card.number <= 0)
+    return {};
+  return card;
+}
+
+Status save(const std::string& data_dir, const Card& card) {
+  const std::string folder = data_dir + "/opencode", file = folder + "/serve.json";
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
+  std::string text;
+  JsonOut(text).object().field("run", std::to_string(card.number)).field("password", card.password).end();
+  const std::string temporary = file + ".new";
+  ::unlink(temporary.c_str());
+  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  bool written =
+      fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
+  if (fd >= 0) ::close(fd);
+  written = written && ::rename(temporary.c_str(), file.c_str()) == 0;
+  if (!written) return fail(Code::unavailable, fmt::format("{} cannot be written: {}.", file, std::strerror(errno)));
+  return {};
+}
+
+// Where it listens, by what it has printed; 0: it has not said yet.
+int port_in(const Result<std::shared_ptr<process::Journal>>& journal) {
+  if (!journal) return 0;
+  const auto read = (*journal)->read(0, 64 << 10);
+  if (!read) return 0;
+  std::string text;
+  for (const process::Piece& piece : read->pieces) text += piece.bytes;
+  const size_t at = text.find(listening);
+  if (at == std::string::npos) return 0;
+  int port = 0;
+  const char* begin = text.data() + at + listening.size();
+  const bool good = std::from_chars(begin, text.data() + text.size(), port).ec == std::errc() && port <= 65'535;
+  return good ? std::max(port, 0) : 0;
+}
 
 }  // namespace
 
@@ -54,10 +106,13 @@ Server::Server(Options options, Parts parts)
       parts_(parts),
       sessions_(options_.data_dir + "/opencode/tasks"),
       calls_(parts.http),
+      beside_(parts.files, parts.engine),
       patience_(parts.timers),
       again_(parts.timers),
       idle_(parts.timers),
-      posted_(parts.timers) {}
+      posted_(parts.timers) {
+  if (parts_.files != nullptr) in_order_.emplace(*parts_.files);
+}
 
 Server::~Server() { parts_.supervisor.forget(this); }
 
@@ -82,7 +137,19 @@ void Server::join(SessionListener& listener) {
 
 void Server::leave(SessionListener& listener) {
   listeners_.erase(&listener);
+  go_on(listener);
   if (listeners_.empty()) rest();
+}
+
+void Server::hold(SessionListener& listener) {
+  if (!listeners_.contains(&listener)) return;
+  held_by_.insert(&listener);
+  if (stream_ && stream_->call) stream_->call->hold();
+}
+
+void Server::go_on(SessionListener& listener) {
+  if (held_by_.erase(&listener) == 0 || !held_by_.empty()) return;
+  if (stream_ && stream_->call) stream_->call->go_on();
 }
 
 void Server::rest() {
@@ -93,18 +160,55 @@ void Server::rest() {
   });
 }
 
+void Server::add_session(const TaskId& task, const std::string& session) {
+  Beside(in_order(), parts_.engine)
+      .run(
+          [sessions = sessions_, task, session] {
+            sessions.add(task, session);
+            return true;
+          },
+          [](bool) {});
+}
+
 void Server::take_up() {
-  if (state_ == State::none && load()) attach();
+  if (state_ != State::none) return;
+  state_ = State::starting;
+  find();
+}
+
+void Server::end_unneeded() {
+  if (state_ == State::none) return;
+  log_info("opencode", "no task is at work in it: it is ended");
+  parts_.supervisor.stop(run());
 }
 
 void Server::begin() {
   state_ = State::starting;
+  be_patient();
+  find();
+}
+
+void Server::be_patient() {
   patience_.set(start_ms, [this] {
     parts_.supervisor.stop(run());
     fail_all("OpenCode did not start in time; opencode serve shows why.");
   });
-  if (load()) return attach();
-  spawn();
+}
+
+void Server::find() {
+  beside_.run([data_dir = options_.data_dir] { return load(data_dir); },
+              [this](std::optional<Card> card) {
+                if (card) {
+                  number_ = card->number;
+                  password_ = std::move(card->password);
+                  return attach();
+                }
+                state_ = State::none;
+                if (listeners_.empty()) return;
+                state_ = State::starting;
+                be_patient();
+                spawn();
+              });
 }
 
 void Server::attach() {
@@ -125,7 +229,14 @@ void Server::spawn() {
   ++number_;
   port_ = 0;
   password_ = random_secret(parts_.random, 24);
-  if (const Status saved = save(); !saved) return fail_all(saved.error().message);
+  beside_.clear();
+  reading_port_ = false;
+  // Known before it is there: whoever comes after us finds it.
+  beside_.run([data_dir = options_.data_dir, card = Card{number_, password_}] { return save(data_dir, card); },
+              [this](const Status& saved) { saved ? spawn_saved() : fail_all(saved.error().message); });
+}
+
+void Server::spawn_saved() {
   process::SpawnRequest request{.run = run(),
                                 .argv = {options_.program, "serve", "--hostname", "127.0.0.1", "--port", "0"},
                                 .work_dir = "/",
@@ -147,18 +258,25 @@ void Server::output(int64_t) {
 }
 
 void Server::read_port() {
-  const auto journal = options_.open_journal ? options_.open_journal(run())
-                                             : process::Journal::open(process::run_folder(options_.data_dir, run()));
-  if (!journal) return;
-  const auto read = (*journal)->read(0, 64 << 10);
-  if (!read) return;
-  std::string text;
-  for (const process::Piece& piece : read->pieces) text += piece.bytes;
-  const size_t at = text.find(listening);
-  if (at == std::string::npos) return;
-  const char* begin = text.data() + at + listening.size();
-  if (std::from_chars(begin, text.data() + text.size(), port_).ec != std::errc() || port_ < 1 || port_ > 65'535) return;
-  check();
+  if (std::exchange(reading_port_, true)) {
+    read_port_again_ = true;
+    return;
+  }
+  read_port_again_ = false;
+  beside_.run(
+      [open = options_.open_journal, run = run(), data_dir = options_.data_dir] {
+        return port_in(open ? open(run) : process::Journal::open(process::run_folder(data_dir, run)));
+      },
+      [this](int port) {
+        reading_port_ = false;
+        if (state_ != State::starting) return;
+        if (port == 0) {
+          if (read_port_again_) read_port();
+          return;
+        }
+        port_ = port;
+        check();
+      });
 }
 
 void Server::check() {
@@ -191,6 +309,7 @@ void Server::open_stream() {
   wanted.body_max = INT64_MAX;
   stream_ = std::make_unique<Stream>(*this);
   stream_->call = parts_.http.start(std::move(wanted), *stream_);
+  if (!held_by_.empty()) stream_->call->hold();
 }
 
 void Server::stream_event(std::string_view data) {
@@ -234,35 +353,10 @@ void Server::fail_all(const std::string& why) {
   again_.cancel();
   idle_.cancel();
   calls_.clear();
+  beside_.clear();
+  reading_port_ = false;
   stream_.reset();
   each([&](SessionListener& listener) { listener.gone(why); });
-}
-
-bool Server::load() {
-  std::ifstream in(options_.data_dir + "/opencode/serve.json");
-  std::string text((std::istreambuf_iterator<char>(in)), {});
-  const std::string number = text_field(text, "run");
-  password_ = text_field(text, "password");
-  return !password_.empty() &&
-         std::from_chars(number.data(), number.data() + number.size(), number_).ec == std::errc() && number_ > 0;
-}
-
-Status Server::save() const {
-  const std::string folder = options_.data_dir + "/opencode", file = folder + "/serve.json";
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
-  std::string text;
-  JsonOut(text).object().field("run", std::to_string(number_)).field("password", password_).end();
-  const std::string temporary = file + ".new";
-  ::unlink(temporary.c_str());
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  bool written =
-      fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
-  if (fd >= 0) ::close(fd);
-  written = written && ::rename(temporary.c_str(), file.c_str()) == 0;
-  if (!written) return fail(Code::unavailable, fmt::format("{} cannot be written: {}.", file, std::strerror(errno)));
-  return {};
 }
 
 }  // namespace errand::opencode

@@ -5,10 +5,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/beside.h"
+#include "base/serial.h"
 #include "base/sse.h"
 #include "driver/opencode/calls.h"
 #include "driver/opencode/opencode_driver.h"
@@ -40,6 +43,10 @@ class Server final : public process::RunListener {
   // by a stream_open() that comes later. Without one there is nobody who needs the process.
   void join(SessionListener& listener);
   void leave(SessionListener& listener);
+  // One whose reports cannot be stored as fast as they come holds the stream, and with it the events of all sessions,
+  // until it goes on or leaves.
+  void hold(SessionListener& listener);
+  void go_on(SessionListener& listener);
 
   // A request to it, once it is there. `target` has the path and its query.
   http::Request request(std::string method, const std::string& target, std::string body = {}) const;
@@ -47,10 +54,16 @@ class Server final : public process::RunListener {
   void send(http::Request request);
   // A process that an earlier server left is taken up, so that it is ended when nobody needs it.
   void take_up();
+  // errand leaves and no task of its is at work: nobody would need the process (half a gigabyte) until it comes back.
+  void end_unneeded();
 
   const Parts& parts() const { return parts_; }
   const Options& options() const { return options_; }
+  // Which sessions are whose is in files: what is done with them is done in_order(), beside the engine's thread.
   const Sessions& sessions() const { return sessions_; }
+  Executor* in_order() { return in_order_ ? &*in_order_ : nullptr; }
+  // This session was made for this task.
+  void add_session(const TaskId& task, const std::string& session);
 
  private:
   enum class State : uint8_t { none, starting, up };
@@ -61,8 +74,10 @@ class Server final : public process::RunListener {
   void ended(const process::RunEnd& end) override;
 
   void begin();
+  void be_patient();
   void attach();
   void spawn();
+  void spawn_saved();
   void read_port();
   void check();
   void open_stream();
@@ -71,13 +86,14 @@ class Server final : public process::RunListener {
   void rest();
   void fail_all(const std::string& why);
   void each(const std::function<void(SessionListener&)>& tell);
-  bool load();
-  Status save() const;
+  // Looks for the process that an earlier server may have left.
+  void find();
   std::string run() const;
 
   Options options_;
   Parts parts_;
   Sessions sessions_;
+  std::optional<Serial> in_order_;
   State state_ = State::none;
   bool fresh_ = false;  // Started here, not found.
   int number_ = 0;      // Of the run.
@@ -86,7 +102,10 @@ class Server final : public process::RunListener {
   bool streaming_ = false;
   Millis stream_pause_ = 0;
   std::set<SessionListener*> listeners_;
+  std::set<SessionListener*> held_by_;
   Calls calls_;
+  Beside beside_;
+  bool reading_port_ = false, read_port_again_ = false;
   std::unique_ptr<Stream> stream_;
   Timer patience_, again_, idle_, posted_;
 };

@@ -1,9 +1,12 @@
 #include "driver/opencode/visits.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/beside.h"
 #include "base/log.h"
 #include "driver/opencode/fork_plan.h"
 
@@ -20,7 +23,11 @@ constexpr int failures_max = 6;  // The last after half a minute.
 class Readers::One final : public SessionListener {
  public:
   One(Readers& all, SessionId session, Conversations::Read done)
-      : all_(all), session_(std::move(session)), done_(std::move(done)), calls_(all.server_.parts().http) {
+      : all_(all),
+        session_(std::move(session)),
+        done_(std::move(done)),
+        calls_(all.server_.parts().http),
+        beside_(all.server_.parts().background, all.server_.parts().engine) {
     all_.server_.join(*this);
   }
   ~One() override { all_.server_.leave(*this); }
@@ -28,7 +35,7 @@ class Readers::One final : public SessionListener {
   void event(const Event&) override {}
   void stream_lost() override {}
   void stream_open() override {
-    if (!calls_.empty()) return;
+    if (!calls_.empty() || reading_) return;
     http::Request request = all_.server_.request("GET", fmt::format("/session/{}/message", url_encode(session_.value)));
     request.body_max = session_bytes_max;
     calls_.start(std::move(request), [this](Result<Reply> reply) {
@@ -37,11 +44,16 @@ class Readers::One final : public SessionListener {
         return finish(
             fail(Code::not_found, fmt::format("OpenCode has no session {}.", session_.value), "unknown_session"));
       if (reply->status != 200) return finish(fail(Code::unavailable, error_text(reply->status, reply->body)));
-      const Result<std::vector<MessageSeen>> seen = parse_messages(reply->body);
-      if (!seen) return finish(std::unexpected(seen.error()));
-      std::vector<Message> messages;
-      for (const MessageSeen& message : *seen) messages.push_back(as_message(message));
-      finish(std::move(messages));
+      reading_ = true;
+      beside_.run(
+          [body = std::move(reply->body)]() -> Result<std::vector<Message>> {
+            const Result<std::vector<MessageSeen>> seen = parse_messages(body);
+            if (!seen) return std::unexpected(seen.error());
+            std::vector<Message> messages;
+            for (const MessageSeen& message : *seen) messages.push_back(as_message(message));
+            return messages;
+          },
+          [this](Result<std::vector<Message>> messages) { finish(std::move(messages)); });
     });
   }
   void gone(const std::string& why) override { finish(fail(Code::unavailable, why)); }
@@ -58,6 +70,8 @@ class Readers::One final : public SessionListener {
   SessionId session_;
   Conversations::Read done_;
   Calls calls_;
+  Beside beside_;
+  bool reading_ = false;  // What came is being taken apart.
 };
 
 Readers::Readers(Server& server) : server_(server) {}
@@ -69,7 +83,11 @@ void Readers::read(const SessionId& session, Conversations::Read done) {
 }
 
 Cleaner::Cleaner(Server& server, const Sessions& sessions)
-    : server_(server), sessions_(sessions), again_(server.parts().timers), calls_(server.parts().http) {}
+    : server_(server),
+      sessions_(sessions),
+      again_(server.parts().timers),
+      calls_(server.parts().http),
+      beside_(server.in_order(), server.parts().engine) {}
 
 Cleaner::~Cleaner() { server_.leave(*this); }
 
@@ -79,9 +97,15 @@ void Cleaner::wake() {
 }
 
 void Cleaner::visit() {
-  if (visiting_ || sessions_.given_up().empty()) return;
-  visiting_ = true;
-  server_.join(*this);
+  woken_ = true;
+  if (std::exchange(visiting_, true)) return;
+  woken_ = false;
+  beside_.run([sessions = sessions_] { return !sessions.given_up().empty(); },
+              [this](bool some) {
+                if (some) return server_.join(*this);
+                visiting_ = false;
+                if (woken_) visit();
+              });
 }
 
 void Cleaner::try_again() {
@@ -100,18 +124,31 @@ void Cleaner::rest() {
   task_ = {};
   left_.clear();
   calls_.clear();
+  beside_.clear();
   server_.leave(*this);
 }
 
 void Cleaner::next() {
-  if (left_.empty()) {
-    if (task_) sessions_.remove(std::exchange(task_, {}));
-    const std::vector<TaskId> given_up = sessions_.given_up();
-    if (given_up.empty()) return rest();
-    task_ = given_up.front();
-    left_ = sessions_.of(task_);
-    if (left_.empty()) return next();
-  }
+  if (!left_.empty()) return delete_one();
+  using Found = std::pair<TaskId, std::vector<std::string>>;
+  beside_.run(
+      [sessions = sessions_, done = std::exchange(task_, {})] {
+        if (done) sessions.remove(done);
+        for (const TaskId& task : sessions.given_up()) {
+          if (std::vector<std::string> left = sessions.of(task); !left.empty()) return Found(task, std::move(left));
+          sessions.remove(task);
+        }
+        return Found();
+      },
+      [this](Found found) {
+        std::tie(task_, left_) = std::move(found);
+        if (task_) return delete_one();
+        rest();
+        if (woken_) visit();
+      });
+}
+
+void Cleaner::delete_one() {
   calls_.start(server_.request("DELETE", "/session/" + url_encode(left_.back())), [this](Result<Reply> reply) {
     if (!reply || (reply->status != 200 && reply->status != 404)) {
       log_warning("opencode", fmt::format("the session {} could not be deleted: {}", left_.back(),

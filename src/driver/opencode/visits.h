@@ -46,6 +46,7 @@ class Cleaner final : private SessionListener {
   void gone(const std::string& why) override;
   void visit();
   void next();
+  void delete_one();
   void rest();
   void try_again();
 
@@ -54,9 +55,11 @@ class Cleaner final : private SessionListener {
   Timer again_;
   int failures_ = 0;  // In a row.
   bool visiting_ = false, at_work_ = false;
+  bool woken_ = false;  // While it visited: what was given up then may not have been seen.
   TaskId task_;
   std::vector<std::string> left_;  // Of the task's sessions.
   Calls calls_;
+  Beside beside_;
 };
 
 }  // namespace errand::opencode

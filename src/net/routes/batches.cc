@@ -56,7 +56,7 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
     if (waiting_ == 0) return finish();
     const auto got = [self = shared_from_this()](size_t i, Result<ResultView> result) {
       // One that was removed meanwhile is not in the answer.
-      if (result) self->results_[i] = std::move(*result);
+      if (result) self->results_[i].emplace(std::move(*result));
       if (--self->waiting_ == 0) self->finish();
     };
     for (size_t i = 0; i < members_.ids.size(); ++i) {

@@ -142,6 +142,9 @@ void change_agent(Context&, Call);
 void delete_agent(Context&, Call);
 void get_settings(Context&, Call);
 void change_settings(Context&, Call);
+// quotas.cc
+void list_quotas(Context&, Call);
+void clear_quotas(Context&, Call);
 // tokens.cc
 void list_tokens(Context&, Call);
 void add_token(Context&, Call);

@@ -40,12 +40,17 @@ void health(Context& context, Call call) {
   const bool well = !health.recovering && !health.draining;
   std::string text;
   JsonOut out(text);
-  out.object().field("status", health.draining ? "stopping" : health.recovering ? "starting" : "ok");
+  const StoreHealth store = parts.store.health();
+  // A store that cannot be written to can be read, and what runs goes on: that is said, and is no 503.
+  out.object().field("status", health.draining ? "stopping" : health.recovering ? "starting" : name(store.state));
   out.field("version", parts.version);
   // A stranger learns that it is there, and nothing more.
   if (parts.authenticated(call.request())) {
-    out.field("store", parts.store.describe()).field("running", health.running).field("queued", health.queued);
-    out.field("working", health.working).field("inbox", health.inbox).field("streams", health.streams);
+    out.field("store", parts.store.describe());
+    if (!store.text.empty()) out.field("problem", store.text);
+    out.field("running", health.running).field("queued", health.queued);
+    out.field("working", health.working).field("inbox", health.inbox);
+    out.field("inbox_bytes", health.inbox_bytes).field("streams", health.streams);
     if (const Means means = parts.means ? parts.means() : Means(); !means.limits.empty()) {
       out.key("limits").object();
       for (const auto& [limit, by] : means.limits) out.field(limit, by);
@@ -68,11 +73,16 @@ void metrics(Context& context, Call call) {
     const std::string_view state = name(static_cast<TaskState>(i));
     metrics.sample(counts.by_state[i], "{status=\"" + std::string(state) + "\"}");
   }
+  metrics.begin("store", "gauge", "1 for what the store is: ok, full, unlinked or damaged.");
+  const StoreState now = parts.store.health().state;
+  for (const StoreState state : {StoreState::well, StoreState::full, StoreState::unlinked, StoreState::damaged})
+    metrics.sample(now == state ? 1 : 0, "{state=\"" + std::string(name(state)) + "\"}");
   metrics.gauge("slots_held", "Turns that hold a slot.", health.running);
   metrics.gauge("slots", "Turns that may run at once.", parts.engine.settings().max_concurrent);
   metrics.gauge("queued", "Turns that wait for a slot.", health.queued);
   metrics.gauge("working", "Tasks whose turn is at work.", health.working);
   metrics.gauge("inbox", "Inputs that wait for a commit.", health.inbox);
+  metrics.gauge("inbox_bytes", "Bytes of the inputs that wait for a commit.", health.inbox_bytes);
   metrics.counter("commits_total", "Commits since the start.", health.commits);
   metrics.counter("events_total", "Events stored since the start.", health.events);
   metrics.gauge("http_connections", "Open connections.", stats.connections);

@@ -44,9 +44,10 @@ Result<bool> Reading::read(int64_t limit) {
   page_.size = read->size;
   const bool some = !read->pieces.empty() || read->cut > 0;
   if (!some && page_.next >= 0 && read->next <= page_.next) return false;
-  if (!begun_ && query_.tail) read->cut = 0;  // What came before was not asked for.
+  if (!begun_ && query_.tail && !read->damaged) read->cut = 0;  // What came before was not asked for.
   begun_ = true;
   page_.cut += read->cut;
+  if (read->damaged) page_.damaged += read->cut;
   text_.add(*read, page_.text);
   for (const LogPiece& piece : read->pieces) taken_ += std::ssize(piece.bytes);
   const bool forward = page_.next < 0 || read->next > page_.next;

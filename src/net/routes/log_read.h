@@ -25,10 +25,11 @@ Result<LogSource> find_log(const Task& task, const Driver* driver, const api::Lo
 
 struct LogPage {
   std::string text;
-  int64_t next = 0;   // Where to go on.
-  int64_t size = 0;   // All that was printed so far.
-  int64_t cut = 0;    // Bytes in what was read that are no longer there.
-  bool more = false;  // It stopped before the end.
+  int64_t next = 0;     // Where to go on.
+  int64_t size = 0;     // All that was printed so far.
+  int64_t cut = 0;      // Bytes in what was read that are no longer there,
+  int64_t damaged = 0;  // and how many of them are damaged on the disk.
+  bool more = false;    // It stopped before the end.
 };
 
 inline constexpr Millis log_patience_ms = 3'000;  // For one search; then it answers with what it has.

@@ -61,7 +61,7 @@ void LogStream::read_on() {
 
 void LogStream::took(Result<LogRead> read) {
   busy_ = false;
-  const bool some = read && !read->pieces.empty() && read->next > next_;
+  const bool some = read && (!read->pieces.empty() || read->cut > 0) && read->next > next_;
   if (some) {
     next_ = read->next;
     text_.add(*read, ready_);

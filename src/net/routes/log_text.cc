@@ -11,7 +11,7 @@ void LogText::add(const LogRead& read, std::string& out) {
   if (read.cut > 0) {
     // What would have ended a line is gone.
     finish(out);
-    say_cut(read.cut, read.pieces.empty() ? read.next : read.pieces.front().offset, out);
+    say_cut(read, out);
   }
   for (const LogPiece& piece : read.pieces) {
     const int64_t end = piece.offset + std::ssize(piece.bytes);
@@ -20,12 +20,19 @@ void LogText::add(const LogRead& read, std::string& out) {
   }
 }
 
-void LogText::say_cut(int64_t bytes, int64_t offset, std::string& out) const {
+void LogText::say_cut(const LogRead& read, std::string& out) const {
+  const int64_t behind = read.pieces.empty() ? read.next : read.pieces.front().offset;
   if (format_ == Format::jsonl) {
-    JsonOut(out).object().field("cut", bytes).field("offset", offset - bytes).end();
+    JsonOut json(out);
+    json.object().field("cut", read.cut).field("offset", behind - read.cut);
+    if (read.damaged) json.field("damaged", true);
+    json.end();
     out += '\n';
+  } else if (read.damaged) {
+    // Also in a search: what is not looked through may have what is looked for.
+    out += damage_text(read.cut);
   } else if (grep_.empty()) {
-    out += "\n[... " + std::to_string(bytes) + " bytes were left out: the output was over its limit ...]\n";
+    out += "\n[... " + std::to_string(read.cut) + " bytes were left out: the output was over its limit ...]\n";
   }
 }
 

@@ -42,7 +42,7 @@ class LogText {
   void add_piece(const LogPiece& piece, std::string& out);
   void add_lines(const LogPiece& piece, std::string& out);
   void give(std::string_view stream, const Line& line, std::string& out) const;
-  void say_cut(int64_t bytes, int64_t offset, std::string& out) const;
+  void say_cut(const LogRead& read, std::string& out) const;
   EscapeFilter& filter(std::string_view stream);
 
   api::LogQuery::Format format_;

@@ -21,6 +21,7 @@ std::vector<std::pair<std::string, std::string>> describe(const LogSource& sourc
   if (source.runs.first < source.runs.last)
     headers.emplace_back("X-Log-Runs", std::to_string(source.runs.first) + "-" + std::to_string(source.runs.last));
   if (page.cut > 0) headers.emplace_back("X-Log-Cut", std::to_string(page.cut));
+  if (page.damaged > 0) headers.emplace_back("X-Log-Damaged", std::to_string(page.damaged));
   return headers;
 }
 

@@ -69,6 +69,8 @@ constexpr Route routes[] = {
     {Method::get, "/api/agents/{id}", get_agent, Scope::read},
     {Method::put, "/api/agents/{id}", change_agent, Scope::admin},
     {Method::del, "/api/agents/{id}", delete_agent, Scope::admin},
+    {Method::get, "/api/quotas", list_quotas, Scope::read},
+    {Method::del, "/api/quotas", clear_quotas, Scope::tasks},
     {Method::get, "/api/tools", list_tools, Scope::read},
     {Method::post, "/api/tools/{name}", call_tool, Scope::read},
     {Method::get, "/api/tokens", list_tokens, Scope::admin},

@@ -165,7 +165,9 @@ void delete_task(Context& context, Call call) {
 void cancel_task(Context& context, Call call) {
   if (refused_extras(call)) return;
   with_task(context, std::move(call), [&context](Call found, TaskId id) {
-    context.parts.engine.cancel(std::move(id), by(found), answering<TaskView>(std::move(found), 200, api::task_reply));
+    auto who = by(found);  // Before `found` is moved: arguments are evaluated in any order.
+    context.parts.engine.cancel(std::move(id), std::move(who),
+                                answering<TaskView>(std::move(found), 200, api::task_reply));
   });
 }
 

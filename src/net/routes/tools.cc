@@ -27,7 +27,10 @@ void call_tool(Context& context, Call call) {
   parse_then(context, std::move(call), tools::parse_call, [&context](Call parsed, tools::CallRequest request) {
     const Principal& who = parsed.request().who;
     request.caller.rights = rights_of(who);
-    if (!who.session.empty()) request.caller.session = who.session;
+    if (!who.session.empty()) {
+      request.caller.session = who.session;
+      request.caller.work_dir.clear();  // What a task launches works in that task's folder.
+    }
     request.caller.cancellation = std::make_shared<tools::Cancellation>();
     parsed.exchange->on_gone([cancellation = request.caller.cancellation] { cancellation->cancel(); });
     const std::string name = parsed.args[0];

@@ -101,6 +101,23 @@ void MemoryDisk::remove_task(const Commit& commit, Committed& out) {
   order[last_pos] = {commit.task_id, 0};
 }
 
+void MemoryDisk::forget(const Commit::Forget& what, Committed& out) {
+  std::map<int64_t, Tombstone> by_pos;
+  for (const auto& [id, tombstone] : tombstones) by_pos.emplace(tombstone.pos, tombstone);
+  for (const auto& [pos, tombstone] : by_pos) {
+    const bool too_many = std::ssize(tombstones) > what.most;
+    if ((tombstone.at >= what.before && !too_many) || out.forgotten == what.rows) {
+      out.oldest_tombstone = tombstone.at;
+      break;
+    }
+    std::erase_if(keys, [&](const auto& entry) { return entry.second.task_id == tombstone.task_id; });
+    order.erase(pos);
+    tombstones.erase(tombstone.task_id);
+    forgotten_pos = pos;
+    ++out.forgotten;
+  }
+}
+
 void MemoryDisk::store_messages(const Commit& commit, int64_t seq_before, Committed& out) {
   for (const Message& message : commit.messages) {
     SessionRow& session = sessions.at(message.session_id);
@@ -178,6 +195,7 @@ Result<Committed> MemoryDisk::apply(const Commit& commit) {
       settings[setting.name] = setting.json;
   }
   if (commit.remove) remove_task(commit, out);
+  if (commit.forget) forget(*commit.forget, out);
   if (commit.remove_session) remove_session(*commit.remove_session);
   return out;
 }

@@ -43,6 +43,7 @@ class MemoryDisk {
   std::map<std::string, std::string> settings;
   int64_t last_number = 0;
   int64_t last_pos = 0;
+  int64_t forgotten_pos = 0;
 
   TaskRow* find(const TaskId& id);
   Error unknown(const TaskId& id) const;
@@ -54,6 +55,7 @@ class MemoryDisk {
   Status check_messages(const Commit& commit);
   void remove_session(const SessionId& id);
   void remove_task(const Commit& commit, Committed& out);
+  void forget(const Commit::Forget& what, Committed& out);
   void store_messages(const Commit& commit, int64_t seq_before, Committed& out);
   void store_notices(const Commit& commit, Committed& out);
 };

@@ -154,7 +154,7 @@ class MemoryStore final : public Store {
 
   Result<std::vector<Change>> changes_after(int64_t pos, int limit) override {
     const std::lock_guard lock(disk_->mutex);
-    if (pos > disk_->last_pos) return std::unexpected(history_gone());
+    if (pos > disk_->last_pos || (pos > 0 && pos < disk_->forgotten_pos)) return std::unexpected(history_gone());
     std::vector<Change> out;
     for (auto at = disk_->order.upper_bound(pos); at != disk_->order.end() && std::ssize(out) < limit; ++at) {
       const auto& [id, seq] = at->second;
@@ -246,6 +246,7 @@ class MemoryStore final : public Store {
     return out;
   }
 
+  StoreHealth health() override { return {}; }
   std::string describe() override { return "memory"; }
 
  private:

@@ -10,6 +10,9 @@
 
 namespace errand::sqlite {
 
+// Of the disk that a file is on; all there can be where it does not say.
+int64_t free_bytes(const std::string& path);
+
 class Ballast {
  public:
   // Takes (true) or gives up (false) the space; false where it cannot.
@@ -21,6 +24,8 @@ class Ballast {
 
   // False: there is not enough space.
   bool take() { return taken_ = taken_ || hold_(true); }
+  // For a start on a full disk: what an earlier server held back. False: there was none.
+  bool give_up_old() { return hold_(false); }
   // True: space was given up.
   bool give_up() { return std::exchange(taken_, false) && hold_(false); }
   bool taken() const { return taken_; }

@@ -228,6 +228,7 @@ Result<Committed> CommitWriter::apply(const Commit& commit) {
     ok(put.bind(1, setting.name).run());
   }
   if (commit.remove) remove_task(commit, *known, out);
+  if (commit.forget) forget(*commit.forget, out);
   if (commit.remove_session) remove_session(*commit.remove_session);
   if (failure_ != 0) return std::unexpected(store_failed());
   return out;
@@ -343,6 +344,33 @@ void CommitWriter::remove_task(const Commit& commit, KnownTask known, Committed&
   ok(put.bind(4, static_cast<int>(*commit.remove)).bind(5, commit.now.ms).run());
   tasks_.erase(commit.task_id.value);
   removed_.push_back(std::move(text));
+}
+
+// They lie in the order in which they were made, which is that of their times but for a clock that was set.
+void CommitWriter::forget(const Commit::Forget& what, Committed& out) {
+  int64_t beyond = 0;  // The newest of those that are too many.
+  {
+    Use found(db_->cached("SELECT pos FROM tombstones ORDER BY pos DESC LIMIT 1 OFFSET ?1").bind(1, what.most));
+    if (row(*found)) beyond = found->integer(0);
+  }
+  std::vector<std::pair<int64_t, std::string>> old;
+  {
+    Use found(
+        db_->cached("SELECT pos, task, at FROM tombstones ORDER BY pos LIMIT ?1").bind(1, int64_t{what.rows} + 1));
+    while (row(*found)) {
+      out.oldest_tombstone = found->time(2);
+      if ((out.oldest_tombstone >= what.before && found->integer(0) > beyond) || std::ssize(old) == what.rows) break;
+      old.emplace_back(found->integer(0), found->text(1));
+      out.oldest_tombstone = Time{};
+    }
+  }
+  if (old.empty() || failure_ != 0) return;
+  for (const auto& [pos, task] : old)
+    if (!ok(db_->cached("DELETE FROM keys WHERE task = ?1").bind(1, task).run())) return;
+  const int64_t last = old.back().first;
+  ok(db_->cached("DELETE FROM tombstones WHERE pos <= ?1").bind(1, last).run());
+  ok(db_->cached("UPDATE meta SET forgotten_pos = ?1 WHERE one = 1").bind(1, last).run());
+  out.forgotten = std::ssize(old);
 }
 
 void CommitWriter::remove_events(int64_t task, int64_t how_many) {

@@ -126,6 +126,7 @@ class CommitWriter {
   void store_result(const Task& after, KnownTask& known);
   void store_events(const Commit& commit, int64_t number, Committed& out);
   void remove_task(const Commit& commit, KnownTask known, Committed& out);
+  void forget(const Commit::Forget& what, Committed& out);
   void count(TaskState state, const std::string& batch, int64_t difference);
 
   // commit_conversation.cc: sessions, messages, notices

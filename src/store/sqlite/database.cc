@@ -54,12 +54,14 @@ bool Statement::is_null(int column) const { return sqlite3_column_type(statement
 Database::Database(Database&& other) noexcept
     : db_(std::exchange(other.db_, nullptr)),
       path_(std::move(other.path_)),
+      derived_(other.derived_),
       failed_(std::move(other.failed_)),
       statements_(std::move(other.statements_)) {}
 
 Database& Database::operator=(Database&& other) noexcept {
   std::swap(db_, other.db_);
   std::swap(path_, other.path_);
+  std::swap(derived_, other.derived_);
   std::swap(failed_, other.failed_);
   std::swap(statements_, other.statements_);
   return *this;
@@ -149,6 +151,11 @@ Error Database::error(int code, std::string_view doing) const {
               "locked"};
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+      if (derived_)
+        return {
+            Code::unavailable,
+            fmt::format("The search index {} is damaged ({}): restart the server, which makes it anew.", path_, what),
+            "index_corrupt"};
       return {Code::internal,
               fmt::format("The database {} is damaged ({}): stop the server and restore it from a copy.", path_, what),
               "corrupt"};

@@ -96,6 +96,8 @@ class Database {
   Statement& cached(std::string_view sql);
 
   Error error(int code, std::string_view doing) const;
+  // It can be made again from another: damage to it is no damage to what is stored (reason "index_corrupt").
+  void set_derived() { derived_ = true; }
   bool in_transaction() const;
   int64_t changes() const;
   sqlite3* handle() { return db_; }
@@ -109,6 +111,7 @@ class Database {
 
   sqlite3* db_ = nullptr;
   std::string path_;
+  bool derived_ = false;
   Statement failed_;
   std::unordered_map<std::string, Statement, Hash, std::equal_to<>> statements_;
 };

@@ -25,28 +25,13 @@ Status sync_folder(const std::string& path) {
   return {};
 }
 
-// VACUUM INTO reads one moment and writes a whole new file; it does not go through the WAL and needs no lock.
 Status copy_before(Database& db, const Migration& step) {
   const std::string target = fmt::format("{}.before-{:03}", db.path(), step.version);
-  const std::string unfinished = target + ".part";
-  ::unlink(unfinished.c_str());
-  // Made empty by us, so that nobody else may ever read it.
-  const int file = ::open(unfinished.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-  if (file < 0) return fail(Code::internal, fmt::format("The copy {} cannot be made: check its folder.", unfinished));
-  Statement& copy = db.cached("VACUUM INTO ?1");
-  int code = copy.bind(1, unfinished).run();
-  if (code == SQLITE_OK && ::fsync(file) != 0) code = SQLITE_IOERR_FSYNC;
-  ::close(file);
-  if (code != SQLITE_OK) {
-    const Error error = db.error(code, "copy it");
-    ::unlink(unfinished.c_str());
-    return fail(
-        error.code,
-        fmt::format("No copy could be made before the schema is changed, so it was left as it is. {}", error.message));
-  }
-  if (std::rename(unfinished.c_str(), target.c_str()) != 0)
-    return fail(Code::internal, fmt::format("The copy {} could not be given its name: check its folder.", target));
-  if (const Status synced = sync_folder(target); !synced) return synced;
+  if (const Status copied = copy_database(db, target); !copied)
+    return fail(copied.error().code,
+                fmt::format("No copy could be made before the schema is changed, so it was left as it is. {}",
+                            copied.error().message),
+                copied.error().reason);
   log_info("store", fmt::format("copied the database to {} before migration {}", target, step.name));
   return {};
 }
@@ -63,6 +48,27 @@ Status apply(Database& db, const Migration& step) {
 }
 
 }  // namespace
+
+// VACUUM INTO reads one moment and writes a whole new file; it does not go through the WAL and needs no lock.
+Status copy_database(Database& db, const std::string& target) {
+  const std::string unfinished = target + ".part";
+  ::unlink(unfinished.c_str());
+  // Made empty by us, so that nobody else may ever read it.
+  const int file = ::open(unfinished.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  if (file < 0) return fail(Code::internal, fmt::format("The copy {} cannot be made: check its folder.", unfinished));
+  Statement& copy = db.cached("VACUUM INTO ?1");
+  int code = copy.bind(1, unfinished).run();
+  if (code == SQLITE_OK && ::fsync(file) != 0) code = SQLITE_IOERR_FSYNC;
+  ::close(file);
+  if (code != SQLITE_OK) {
+    Error error = db.error(code, "copy it");
+    ::unlink(unfinished.c_str());
+    return std::unexpected(std::move(error));
+  }
+  if (std::rename(unfinished.c_str(), target.c_str()) != 0)
+    return fail(Code::internal, fmt::format("The copy {} could not be given its name: check its folder.", target));
+  return sync_folder(target);
+}
 
 Status migrate(Database& db, const std::vector<Migration>& steps, const std::string& vfs) {
   const Result<int64_t> version = db.number("PRAGMA user_version");
@@ -108,7 +114,8 @@ Status make_database(const std::string& path, const std::vector<Migration>& step
   Status made;
   {
     Result<Database> db = Database::open(unfinished, Database::Mode::read_write, {});
-    made = db ? db->exec("PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL") : std::unexpected(db.error());
+    made = db ? db->exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL")
+              : std::unexpected(db.error());
     if (made) made = migrate(*db, steps, {});
   }
   if (made && ::fsync(file) != 0) made = fail(Code::internal, fmt::format("{} cannot be synced.", unfinished), "io");

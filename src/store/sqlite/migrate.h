@@ -23,6 +23,9 @@ const std::vector<Migration>& migrations();
 // knows, a file that is somebody else's. `vfs` as in open.
 Status migrate(Database& db, const std::vector<Migration>& steps, const std::string& vfs);
 
+// A copy of one moment under another name, synced: all of it or nothing.
+Status copy_database(Database& db, const std::string& target);
+
 // A new database with the schema of this build, where PATH is an empty file: made beside it and put in its place when
 // it is whole. That is one sync instead of a dozen, and a crash leaves no half of one.
 Status make_database(const std::string& path, const std::vector<Migration>& steps);

@@ -172,6 +172,9 @@ Result<std::vector<Change>> changes_after(Database& db, int64_t pos, int limit) 
   const Result<Kept> kept = read_kept(db);
   if (!kept) return std::unexpected(kept.error());
   if (pos > kept->last_pos) return std::unexpected(history_gone());
+  const Result<int64_t> forgotten = db.number("SELECT forgotten_pos FROM meta WHERE one = 1");
+  if (!forgotten) return std::unexpected(forgotten.error());
+  if (pos > 0 && pos < *forgotten) return std::unexpected(history_gone());
   auto events = all(db, db.cached(sql).bind(1, pos).bind(2, limit), read_event);
   if (!events) return std::unexpected(events.error());
   auto gone = all(db,

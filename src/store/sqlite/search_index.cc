@@ -16,7 +16,7 @@
 namespace errand::sqlite {
 namespace {
 
-constexpr int index_version = 1;  // Goes up when grams change: an older index is made anew.
+constexpr int index_version = 2;  // Goes up when grams or the file's form change: an older index is made anew.
 // A transaction makes a piece of the index, and pieces are merged again and again: few large ones cost half of many.
 constexpr int batch_rows = 1'024;
 constexpr int merge_pieces = 8;
@@ -25,6 +25,11 @@ constexpr int wal_pages_max = 2'048;
 constexpr std::chrono::milliseconds gather{50};
 // Past this, texts of removed tasks are forgotten: their grams stay, and who searches finds no task behind them.
 constexpr size_t removed_bytes_max = 32 << 20;
+// Fewer removals are left to the merging that goes on anyway.
+constexpr size_t untidy_many = 1'000;
+constexpr int merge_pages = 500;
+constexpr int64_t free_pages_kept = 256;
+constexpr const char* shrink_step = "PRAGMA incremental_vacuum(512)";
 
 void remove_files(const SearchIndex::Files& files) {
   sqlite3_vfs* vfs = sqlite3_vfs_find(files.vfs.empty() ? nullptr : files.vfs.c_str());
@@ -44,10 +49,12 @@ Result<Database> open_index(const SearchIndex::Files& files, Database& source) {
   }
   Result<Database> index = Database::open(files.index, Database::Mode::create, files.vfs);
   if (!index) return index;
+  index->set_derived();
   if (const Status tokenizer = register_grams(*index); !tokenizer) return std::unexpected(tokenizer.error());
   // Not synced while it is made, and not FULL afterwards: what a power cut takes is indexed again.
   const Status ready = index->exec(
-      "PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = "
+      "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL; "
+      "PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = "
       "OFF; "
       "PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 16777216;"
       "CREATE TABLE IF NOT EXISTS indexed (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER, store_id TEXT, "
@@ -153,6 +160,7 @@ void SearchIndex::stored(std::vector<RemovedText> removed, bool space_is_short) 
 Result<Database> SearchIndex::open_reader() const {
   Result<Database> db = open_for_reading(files_.index, files_.vfs);
   if (!db) return db;
+  db->set_derived();
   if (const Status tokenizer = register_grams(*db); !tokenizer) return std::unexpected(tokenizer.error());
   return db;
 }
@@ -180,6 +188,16 @@ void SearchIndex::run() {
       const bool enough = !more || !*more || stop_ || waits_for_space_;
       lock.unlock();
       if (enough) break;
+    }
+    while (done && untidy_ >= untidy_many) {
+      const Result<bool> more = tidy();
+      if (!more) done = std::unexpected(more.error());
+      if (wal_pages_ > wal_pages_max || (more && !*more)) checkpoint();
+      if (!more || !*more) untidy_ = 0;
+      lock.lock();
+      const bool interrupted = stop_ || dirty_ || waits_for_space_;
+      lock.unlock();
+      if (interrupted) break;
     }
     if (!done) fell_behind(done.error());
     lock.lock();
@@ -241,6 +259,8 @@ Status SearchIndex::note(const Indexed& indexed) {
 
 Status SearchIndex::remove(const std::vector<RemovedText>& removed) {
   if (removed.empty()) return {};
+  untidy_ += removed.size();
+  merging_ = false;  // A merge that is under way knows nothing of these: it is begun anew, with everything.
   const Result<Indexed> indexed = read_indexed(index_);
   if (!indexed) return std::unexpected(indexed.error());
   if (const Status begun = index_.exec("BEGIN IMMEDIATE"); !begun) return begun;
@@ -260,9 +280,27 @@ Status SearchIndex::remove(const std::vector<RemovedText>& removed) {
   return done;
 }
 
+// With a negative number a merge takes in everything, which is what drops the grams of removed tasks for good; then it
+// is gone on with until it changes nothing any more.
+Result<bool> SearchIndex::tidy() {
+  const int64_t before = sqlite3_total_changes64(index_.handle());
+  Statement& merge = index_.cached("INSERT INTO grams (grams, rank) VALUES ('merge', ?1)");
+  const int code = merge.bind(1, std::exchange(merging_, true) ? merge_pages : -merge_pages).run();
+  if (code != SQLITE_OK) return std::unexpected(index_.error(code, "tidy it up"));
+  if (sqlite3_total_changes64(index_.handle()) - before >= 2) return true;
+  const Result<int64_t> free = index_.number("PRAGMA freelist_count");
+  if (!free) return std::unexpected(free.error());
+  if (*free > free_pages_kept) {
+    if (const Status shrunk = index_.exec(shrink_step); !shrunk) return std::unexpected(shrunk.error());
+    return true;
+  }
+  merging_ = false;
+  return false;
+}
+
 void SearchIndex::fell_behind(const Error& error) {
   log_warning("store", fmt::format("the search index is behind: {}", error.message));
-  if (error.reason != "corrupt") return;
+  if (error.reason != "index_corrupt") return;
   log_warning("store", "the search index is damaged: it is made anew with the next start");
   // Open connections go on with the file that has no name any more.
   remove_files(files_);

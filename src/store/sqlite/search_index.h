@@ -59,6 +59,9 @@ class SearchIndex {
   // Adds a batch of what is not there yet. True: there may be more.
   Result<bool> catch_up();
   Status remove(const std::vector<RemovedText>& removed);
+  // Behind many removals: merges a piece, so that what was removed goes from the index, or gives pages back. True:
+  // there is more to do.
+  Result<bool> tidy();
   Status note(const Indexed& indexed);
   void fell_behind(const Error& error);
   void checkpoint();
@@ -67,6 +70,8 @@ class SearchIndex {
   Database index_;   // The index's one writer.
   Database source_;  // Reads the database.
   int wal_pages_ = 0;
+  size_t untidy_ = 0;  // Tasks that were removed since it was last tidied up.
+  bool merging_ = false;
 
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -4,11 +4,13 @@
 #include <chrono>
 #include <iterator>
 #include <sqlite3.h>
+#include <unistd.h>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "store/sqlite/migrate.h"
 
 namespace errand::sqlite {
 namespace {
@@ -25,6 +27,10 @@ constexpr int wal_pages_max = 14'336;   // at 56 MiB the reader is waited for.
 constexpr int wal_pages_worth_it = 512;
 constexpr std::chrono::milliseconds idle_before_checkpoint{200};
 constexpr int sweep_rows_idle = 2'000;
+// Free pages are used again by what is stored next: an eighth of the file is kept for that, and 1 MiB.
+constexpr int64_t free_pages_kept = 256, free_share_kept = 8;
+// 256 KiB: a few milliseconds, for which a commit that comes just then waits.
+constexpr const char* shrink_step = "PRAGMA incremental_vacuum(64)";
 constexpr int sweep_rows_busy = 200;
 constexpr int64_t ballast_try_every_ms = 200;
 
@@ -33,7 +39,7 @@ int64_t steady_ms() {
       .count();
 }
 
-bool frees_space(const Commit& commit) { return commit.remove || commit.remove_session; }
+bool frees_space(const Commit& commit) { return commit.remove || commit.remove_session || commit.forget; }
 
 }  // namespace
 
@@ -54,6 +60,8 @@ Writer::Writer(Database db, CommitWriter commits, Ballast ballast, Parts parts)
       },
       this);
   checkpoint_at_ = wal_pages_many;
+  parts_.condition.set_full(!ballast_.taken());
+  has_files();
   publish();
   thread_ = std::thread([this] { run(); });
 }
@@ -106,12 +114,14 @@ void Writer::run() {
       lock.lock();
       if (busy) continue;
       const auto something = [&] { return stop_ || !waiting_.empty(); };
-      if (wal_pages_ < wal_pages_worth_it) {
+      if (wal_pages_ < wal_pages_worth_it && !may_shrink_) {
         wake_.wait(lock, something);
       } else if (!wake_.wait_for(lock, idle_before_checkpoint, something)) {
-        lock.unlock();
-        housekeep(/*idle=*/true);
-        lock.lock();
+        for (bool more = true; more && !something();) {
+          lock.unlock();
+          more = housekeep(/*idle=*/true);
+          lock.lock();
+        }
       }
       continue;
     }
@@ -119,6 +129,7 @@ void Writer::run() {
     std::vector<Group> groups;
     store(groups);
     if (!dead_) answer(std::move(groups));
+    if (!dead_ && std::exchange(to_rescue_, false)) rescue();
     // Where space is short the WAL begins anew each time: it must not eat what the ballast gave up.
     if (!dead_ && (wal_pages_ > checkpoint_at_ || !ballast_.taken()))
       checkpoint(/*whole=*/wal_pages_ > wal_pages_max || !ballast_.taken());
@@ -142,6 +153,7 @@ std::vector<Writer::Item> Writer::take(std::vector<Group>& groups, size_t most) 
   for (size_t at = before; at < groups.size(); ++at)
     for (size_t i = 0; i < groups[at].commits->size(); ++i)
       items.push_back({&(*groups[at].commits)[i], &groups[at].results[i]});
+  refuse_where_lost(items);
   sync_files(items);
   refuse_while_full(items);
   return items;
@@ -156,7 +168,9 @@ void Writer::store(std::vector<Group>& groups) {
   }
   if (dead_) return;
   publish();
-  parts_.stored(commits_.take_removed(), !ballast_.taken());
+  std::vector<RemovedText> removed = commits_.take_removed();
+  may_shrink_ = may_shrink_ || !removed.empty();
+  parts_.stored(std::move(removed), !ballast_.taken());
 }
 
 // What a commit speaks of is on the disk before it.
@@ -181,12 +195,50 @@ void Writer::refuse_while_full(std::vector<Item>& items) {
     next_ballast_try_ms_ = now + ballast_try_every_ms;
     if (ballast_.take()) {
       log_info("store", "there is space again: everything is stored as before");
+      parts_.condition.set_full(false);
       return;
     }
   }
   for (Item& item : items)
     if (!frees_space(*item.commit)) *item.result = std::unexpected(db_.error(SQLITE_FULL, "store"));
   std::erase_if(items, [](const Item& item) { return item.result->has_value(); });
+}
+
+void Writer::refuse_where_lost(std::vector<Item>& items) {
+  const std::optional<Error> refusal = parts_.condition.refusal();
+  if (!refusal) return;
+  for (Item& item : items) *item.result = std::unexpected(*refusal);
+  items.clear();
+}
+
+bool Writer::has_files() {
+  for (FileIdentity& file : parts_.files) {
+    if (file.is_there()) continue;
+    const bool is_database = &file == &parts_.files.front();
+    to_rescue_ = parts_.condition.lose(
+        StoreState::unlinked,
+        is_database
+            ? fmt::format("The database {0} was deleted, moved or replaced while the server ran: its content is "
+                          "saved as {0}.rescued; stop the server and give that file its name.",
+                          file.path())
+            : fmt::format("{} was deleted while the server ran: restart the server; what was stored is in the "
+                          "database.",
+                          file.path()));
+    return false;
+  }
+  return true;
+}
+
+void Writer::rescue() {
+  const std::string& path = db_.path();
+  // Where only the WAL lost its name, this is all: the database has everything then.
+  checkpoint(/*whole=*/true);
+  if (dead_ || parts_.files.front().is_there()) return;
+  if (const Status copied = copy_database(db_, path + ".rescued"); !copied)
+    return log_error("store", copied.error().message);
+  // A WAL is nothing without its database, and would be played into the one that gets its name.
+  if (parts_.files.back().is_there()) ::unlink(parts_.files.back().path().c_str());
+  log_warning("store", fmt::format("saved the database as {}.rescued", path));
 }
 
 int Writer::attempt(std::vector<Group>& groups, std::vector<Item>& items) {
@@ -222,6 +274,7 @@ int Writer::attempt(std::vector<Group>& groups, std::vector<Item>& items) {
 
 int Writer::end_transaction() {
   int code = commits_.failure();
+  if (code == 0 && !has_files()) code = SQLITE_READONLY_DBMOVED;
   if (code == 0) code = db_.exec_code("COMMIT");
   if (code == SQLITE_OK) {
     commits_.committed();
@@ -237,11 +290,14 @@ int Writer::end_transaction() {
 // Answers those of `items` that cannot be helped, and leaves those that should be tried again.
 void Writer::settle_failed(std::vector<Item>& items, int code) {
   const auto settled = [](const Item& item) { return item.result->has_value(); };
-  const Error error = db_.error(code, "store a commit");
+  Error error = db_.error(code, "store a commit");
+  parts_.condition.note(error);
+  error = parts_.condition.refusal().value_or(std::move(error));
   const bool culprit_found = (code & 0xFF) == SQLITE_CONSTRAINT && std::ranges::any_of(items, settled);
   bool space_was_made = false;
   if ((code & 0xFF) == SQLITE_FULL && ballast_.give_up()) {
     log_warning("store", "the disk is full: only deleting is possible until there is space");
+    parts_.condition.set_full(true);
     space_was_made = true;
     checkpoint(/*whole=*/true);
     if (dead_) return;
@@ -265,15 +321,37 @@ void Writer::answer(std::vector<Group> groups) {
 }
 
 bool Writer::housekeep(bool idle) {
+  if (parts_.condition.refusal()) return false;
   if (commits_.has_garbage()) {
     if (db_.exec_code("BEGIN IMMEDIATE") != SQLITE_OK) return false;
     commits_.begin();
     commits_.sweep(sweep_rows_idle);
     if (commits_.failure() == 0) commits_.finish();
+    may_shrink_ = true;
     return end_transaction() == SQLITE_OK;
   }
-  if (idle) checkpoint(/*whole=*/false);
+  if (!idle) return false;
+  if (may_shrink_ && shrink()) {
+    if (wal_pages_ > checkpoint_at_ || !ballast_.taken()) checkpoint(/*whole=*/!ballast_.taken());
+    return !dead_;
+  }
+  // What was given back goes from the file when the WAL that says so is in it.
+  if (wal_pages_ >= wal_pages_worth_it || std::exchange(shrank_, false)) checkpoint(/*whole=*/false);
   return false;
+}
+
+bool Writer::shrink() {
+  const Result<int64_t> free = db_.number("PRAGMA freelist_count"), pages = db_.number("PRAGMA page_count");
+  // On a full disk every page counts.
+  const int64_t kept = ballast_.taken() && pages ? std::max(free_pages_kept, *pages / free_share_kept) : 0;
+  const bool worth_it = free && pages && *free > kept && has_files();
+  const int code = worth_it ? db_.exec_code(shrink_step) : SQLITE_OK;
+  if ((code & 0xFF) == SQLITE_IOERR) die(code, "give space back");
+  // An older file that could not be copied (make_shrinkable) stays as it is.
+  const Result<int64_t> left = worth_it && code == SQLITE_OK ? db_.number("PRAGMA freelist_count") : free;
+  may_shrink_ = worth_it && code == SQLITE_OK && left && *left < *free;
+  shrank_ = shrank_ || may_shrink_;
+  return may_shrink_;
 }
 
 void Writer::checkpoint(bool whole) {

@@ -16,6 +16,18 @@ import { in_time, until } from './wait.mjs';
 
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../..');
 export const binary = path.resolve(root, process.env.ERRAND_BIN ?? 'build/release/errand');
+
+// Of /proc, where anything may be gone a moment later.
+const or_nothing = (read, nothing) => {
+  try {
+    return read();
+  } catch {
+    return nothing;
+  }
+};
+const read_dir = (folder) => or_nothing(() => fs.readdirSync(folder), []);
+const read_text = (file) => or_nothing(() => fs.readFileSync(file, 'utf8'), '');
+
 export const long = process.env.ERRAND_TEST_LONG === '1';
 // Sanitizers make everything slower by a factor that says nothing about errand.
 export const patience = /[/](asan|tsan)[/]/.test(binary) ? 5 : 1;
@@ -97,7 +109,7 @@ export class Server {
       });
       this.exited.then(({ code, signal }) => reject(new Error(`the server left (${signal ?? code}): ${this.log_tail()}`)));
     });
-    const found = await in_time(url, within, `the server is ready: ${this.log_tail()}`);
+    const found = await in_time(url, within, () => `the server is ready: ${this.log_tail()}\n${this.#where_it_waits()}`);
     this.ready_ms = performance.now() - began;
     this.url = found[0];
     this.port = Number(found[1]);
@@ -128,6 +140,18 @@ export class Server {
   async restart() {
     if (alive(this.child.pid)) await this.kill9();
     return this.start();
+  }
+
+  // What each thread of the server and its supervisor waits for, as the kernel knows it: for a start that does not come about.
+  #where_it_waits() {
+    const lines = [];
+    for (const pid of [this.child.pid, ...this.supervisor_pids()])
+      for (const thread of read_dir(`/proc/${pid}/task`)) {
+        const of = (name) => read_text(`/proc/${pid}/task/${thread}/${name}`);
+        const [state] = of('stat').split(') ').slice(-1)[0];
+        lines.push(`${pid}/${thread} ${of('comm').trim()} ${state} in ${of('wchan') || '?'} ${of('syscall').split(' ')[0].trim()}`);
+      }
+    return lines.join('\n');
   }
 
   // This folder's supervisor and its keepers; the supervisor itself first.

@@ -31,7 +31,7 @@ export const window_of = (ms) => pause(ms);
 export function in_time(promise, within, what) {
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not within ${within} ms: ${what}`)), within);
+    timer = setTimeout(() => reject(new Error(`not within ${within} ms: ${typeof what === 'function' ? what() : what}`)), within);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

@@ -4,8 +4,10 @@ import { useState } from 'react';
 import { api, call } from '../api/client';
 import type { WaitingFor } from '../api/types';
 import { useTranslation, type Translate } from '../i18n/i18n';
+import { shown } from '../lib/hidden';
 import { showError } from '../tasks/actions';
 import { askText } from '../tasks/summary';
+import { LongText } from '../ui/LongText';
 import type { Ask } from './transcript';
 
 type Reply = { decision: 'allow' | 'allow_always' | 'deny'; message?: string } | { answer: string };
@@ -39,7 +41,8 @@ export function AskCard({ taskId, folder, ask, open }: Props) {
     }
   };
   const Icon = permission ? ShieldQuestion : CircleHelp;
-  const [first = '', ...more] = askText(ask.text, folder).split('\n');
+  // Who allows a command sees all that is in it.
+  const [first = '', ...more] = shown(askText(ask.text, folder)).split('\n');
   // What is decided is one line: it says what was, and asks for nothing.
   if (!open)
     return (
@@ -66,8 +69,8 @@ export function AskCard({ taskId, folder, ask, open }: Props) {
       <div className="flex items-start gap-2.5">
         <Icon size={18} className="mt-px shrink-0 text-violet" aria-hidden />
         <div className="max-h-72 min-w-0 flex-1 overflow-auto break-words whitespace-pre-wrap" title={ask.text}>
-          <p className="font-medium">{first}</p>
-          {more.length > 0 && <p className="mt-0.5 text-sm text-muted">{more.join('\n')}</p>}
+          <LongText text={first} className="font-medium" />
+          {more.length > 0 && <LongText text={more.join('\n')} className="mt-0.5 text-sm text-muted" />}
         </div>
       </div>
       {permission && (

@@ -7,6 +7,7 @@ import { atWork, isBusy, needsInput, type Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import '../i18n/more';
 import { shortModel } from '../lib/format';
+import { quoted, shown as shownName } from '../lib/hidden';
 import { usePhone } from '../lib/hooks';
 import { queryClient, upToDate, useTask } from '../queries';
 import { chatTabs, type ChatTab } from '../search';
@@ -15,6 +16,7 @@ import { wholeTitle } from '../tasks/summary';
 import Confirm from '../ui/Confirm';
 import type { Confirmation } from '../ui/Dialog';
 import { Empty } from '../ui/Empty';
+import { AskAgain } from '../ui/AskAgain';
 import { StatusBadge, WaitWords } from '../ui/StatusBadge';
 import { announce } from '../ui/toast';
 import { Composer } from './Composer';
@@ -76,20 +78,20 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
   const shown = tab && tabs.includes(tab) ? tab : tabs[0]!;
 
   useEffect(() => {
-    document.title = `${task.title} · errand`;
+    document.title = `${shownName(task.title)} · errand`;
   }, [task.title]);
   // Told at boundaries only: it began, it asks, it is done.
   const last = useRef('');
   const state = needsInput(task) ? 'needsInput' : task.status;
   useEffect(() => {
-    if (last.current && last.current !== state) announce(t(`announce.${state}`, { title: task.title }));
+    if (last.current && last.current !== state) announce(t(`announce.${state}`, { title: quoted(task.title) }));
     last.current = state;
   }, [state, t, task.title]);
 
   const cancel = () =>
     setQuestion({
       title: t('confirm.cancel.title'),
-      body: t('confirm.cancel.body', { title: task.title }),
+      body: t('confirm.cancel.body', { title: quoted(task.title) }),
       action: t('tasks.actions.cancel'),
       danger: true,
       onConfirm: () => void act('cancel', task.id),
@@ -97,7 +99,7 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
   const remove = () =>
     setQuestion({
       title: t('confirm.delete.title'),
-      body: t('confirm.delete.body', { title: task.title }),
+      body: t('confirm.delete.body', { title: quoted(task.title) }),
       action: t('tasks.actions.delete'),
       danger: true,
       onConfirm: () =>
@@ -121,7 +123,7 @@ function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }) {
             className={`min-w-0 truncate text-[17px] font-semibold tracking-tight ${command && task.command?.startsWith(task.title.replace(/…$/, '')) ? 'font-mono text-[15px]' : ''}`}
             title={wholeTitle(task)}
           >
-            {task.title}
+            {shownName(task.title)}
           </h1>
           {!phone && <StatusBadge task={task} />}
           <span className="ml-auto flex shrink-0 items-center gap-1">
@@ -222,6 +224,7 @@ function Ending({ task, className }: { task: Task; className: string }) {
       <p className={`${className} flex items-center gap-2 text-amber`}>
         <Hourglass size={15} className="shrink-0" aria-hidden />
         <WaitWords waiting={task.waiting_for} />
+        {task.waiting_for.kind === 'quota' && <AskAgain of={{ task: task.id }} />}
       </p>
     );
   if (task.status === 'failed' && task.error) {

@@ -5,8 +5,10 @@ import { memo, useEffect, useMemo, useRef, useState, type ReactNode } from 'reac
 import { isBusy, type Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { showError } from '../tasks/actions';
+import { LongText } from '../ui/LongText';
 import { AskCard, askOf } from './AskCard';
-import { makeSplitter, Markdown } from './markdown';
+import { makeSplitter } from './blocks';
+import { Markdown, MarkdownText } from './markdown';
 import { MessageActions, messageText } from './Message';
 import { modeOf } from './sent';
 import { ToolCard } from './ToolCard';
@@ -44,7 +46,7 @@ function UserRow({ row, taskId, atWork }: UserProps) {
         {pictures.map((file, i) => (
           <img key={i} src={file.url} alt={file.name} className="mb-2 max-h-72 max-w-full rounded-lg last:mb-0" />
         ))}
-        {text}
+        <LongText text={text} className="" />
       </div>
       <div className="mt-0.5 flex min-h-6 flex-row-reverse items-center gap-2 text-xs text-muted">
         {pending && (
@@ -65,6 +67,7 @@ function UserRow({ row, taskId, atWork }: UserProps) {
 // What the agent was told that nobody wrote: a summary in the place of what was before, a note of a fork. Long ones folded.
 function NoteRow({ row }: { row: Extract<Row, { kind: 'system' }> }) {
   const { t } = useTranslation();
+  const [open, setOpen] = useState(false);
   const compaction = row.name === 'compaction';
   // A notice is a report: a heading, and what there is to say.
   const notice = row.message.role === 'user';
@@ -82,14 +85,18 @@ function NoteRow({ row }: { row: Extract<Row, { kind: 'system' }> }) {
     );
   const Icon = compaction ? FoldVertical : notice ? BellRing : Info;
   return (
-    <details className="my-3 rounded-xl border border-line bg-panel px-4 py-2.5 text-sm" data-note={row.name ?? 'note'}>
+    <details
+      className="my-3 rounded-xl border border-line bg-panel px-4 py-2.5 text-sm"
+      data-note={row.name ?? 'note'}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
       <summary className="flex list-none items-center gap-2.5 font-medium text-muted">
         <Icon size={15} className="shrink-0" aria-hidden />
         <span className="min-w-0 truncate">{compaction ? t('chat.note.compaction') : title}</span>
         <span className="ml-auto shrink-0 text-xs font-normal underline underline-offset-2">{t('chat.note.show')}</span>
       </summary>
       <div className="mt-2 max-h-96 overflow-auto text-muted" tabIndex={0}>
-        <Markdown text={notice ? row.text.slice(row.text.indexOf('\n') + 1) : row.text} />
+        {open && <MarkdownText text={notice ? row.text.slice(row.text.indexOf('\n') + 1) : row.text} />}
       </div>
     </details>
   );
@@ -97,15 +104,20 @@ function NoteRow({ row }: { row: Extract<Row, { kind: 'system' }> }) {
 
 function ReasoningRow({ row }: { row: Extract<Row, { kind: 'reasoning' }> }) {
   const { t } = useTranslation();
+  const [open, setOpen] = useState(false); // What is folded is not read either.
   return (
-    <details className="group/fold my-1.5 -ml-3 text-muted max-md:-ml-2" data-testid="reasoning">
+    <details
+      className="group/fold my-1.5 -ml-3 text-muted max-md:-ml-2"
+      data-testid="reasoning"
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
       <summary className="flex w-fit list-none items-center gap-2 rounded-lg px-3 py-1 text-[13px] font-medium hover:bg-hover hover:text-text">
         <Brain size={15} className={row.live ? 'animate-pulse text-blue' : ''} aria-hidden />
         {row.live ? t('chat.thinking') : t('chat.thought')}
         <ChevronRight size={14} className="transition-transform group-open/fold:rotate-90" aria-hidden />
       </summary>
       <div className="mt-1 mb-2 ml-[19px] border-l-2 border-line py-1 pl-4 text-[13px]">
-        <Markdown text={row.text} />
+        {open && <MarkdownText text={row.text} />}
       </div>
     </details>
   );
@@ -195,6 +207,8 @@ function equal(a: Row, b: Row): boolean {
   if (a.kind === 'reasoning' && b.kind === 'reasoning') return a.text === b.text && a.live === b.live;
   if (a.kind === 'tool' && b.kind === 'tool')
     return a.call.call_id === b.call.call_id && a.result?.call_id === b.result?.call_id && a.live === b.live;
+  if (a.kind === 'user' && b.kind === 'user') return a.message === b.message && a.pending === b.pending;
+  if (a.kind === 'system' && b.kind === 'system') return a.text === b.text && a.name === b.name;
   if (a.kind === 'ask' && b.kind === 'ask') return a.ask === b.ask;
   if (a.kind === 'warning' && b.kind === 'warning') return a.warning.seq === b.warning.seq;
   return JSON.stringify(a) === JSON.stringify(b);

@@ -7,6 +7,7 @@ import { api, call } from '../api/client';
 import type { Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { bytes, cost, dateTime, number } from '../lib/format';
+import { shown } from '../lib/hidden';
 import { useNow } from '../lib/hooks';
 import { useChildren } from '../queries';
 import { CopyButton } from '../ui/CopyLine';
@@ -54,7 +55,7 @@ function Child({ task, depth }: { task: Task; depth: number }) {
           <ChevronRight size={14} className={open ? 'rotate-90' : ''} aria-hidden />
         </button>
         <Link to="/chat" search={{ taskId: task.id }} className="min-w-0 truncate hover:underline">
-          {task.title}
+          {shown(task.title)}
         </Link>
         <StatusBadge task={task} />
       </div>
@@ -153,11 +154,11 @@ export default function Details({ task }: { task: Task }) {
           <Line name={t('details.parent')}>
             {parent?.task_id ? (
               <Link to="/chat" search={{ taskId: parent.task_id }} className="text-accent-text underline">
-                {parent.title ?? parent.task_id}
+                {shown(parent.title ?? parent.task_id)}
               </Link>
             ) : (
               <Link to="/tasks" search={{ parent: task.parent_session_id }} className="text-accent-text underline">
-                {parent?.title ?? task.parent_session_id}
+                {shown(parent?.title ?? task.parent_session_id)}
               </Link>
             )}
           </Line>

@@ -2,6 +2,9 @@
 export const isDiff = (text: string): boolean =>
   /^(diff --git |--- .+\n\+\+\+ |@@ -\d)/m.test(text) && /^@@ -\d/m.test(text);
 
+const linesMost = 2000;
+const charactersMost = 2000; // Of a line.
+
 const tone = (line: string): string => {
   if (line.startsWith('+++') || line.startsWith('---')) return 'text-muted';
   if (line.startsWith('+')) return 'bg-green-soft text-green';
@@ -16,10 +19,10 @@ export function Diff({ text }: { text: string }) {
       <div className="w-max min-w-full">
         {text
           .split('\n')
-          .slice(0, 2000)
+          .slice(0, linesMost)
           .map((line, i) => (
             <div key={i} className={`px-4 whitespace-pre ${tone(line)}`}>
-              {line || ' '}
+              {line.length > charactersMost ? `${line.slice(0, charactersMost)}…` : line || ' '}
             </div>
           ))}
       </div>

@@ -10,11 +10,12 @@ import { bytes, number } from '../lib/format';
 import { onEvents, watchTask } from '../live/live';
 import { showError } from '../tasks/actions';
 import { pieces, plain } from './ansi';
+import { LogLines } from './log';
 
 const readMost = 4 << 20; // Of a longer log the end is shown; the whole is there to download.
 
 interface Log {
-  text: string;
+  lines: LogLines; // The same one, and more in it each time.
   cut: boolean; // Its beginning is not here.
 }
 
@@ -26,6 +27,7 @@ function useLog(task: Task): { log: Log | null; error: string | null } {
   const busy = isBusy(task);
   useEffect(() => {
     const abort = new AbortController();
+    const lines = new LogLines();
     let next = -1;
     let reading = false;
     let more = false;
@@ -46,8 +48,10 @@ function useLog(task: Task): { log: Log | null; error: string | null } {
         next = Number(response.headers.get('X-Log-Next') ?? 0);
         const size = Number(response.headers.get('X-Log-Size') ?? 0);
         setError(null);
-        if (first) setLog({ text, cut: size > readMost });
-        else if (text) setLog((old) => ({ text: (old?.text ?? '') + text, cut: old?.cut ?? false }));
+        if (first || text) {
+          lines.push(text);
+          setLog((old) => ({ lines, cut: first ? size > readMost : (old?.cut ?? false) || lines.first > 1 }));
+        }
         if (next < size) more = true;
       } catch (failure) {
         if (abort.signal.aborted) return;
@@ -78,7 +82,20 @@ function useLog(task: Task): { log: Log | null; error: string | null } {
   return { log, error };
 }
 
+// A line that is longer is a file: its beginning is shown, and so many marks in it.
+const charactersMost = 10_000;
+const marksMost = 200;
+
 const Line = memo(function Line({ text, found }: { text: string; found: string }) {
+  const { t } = useTranslation();
+  const over = text.length - charactersMost;
+  if (over > 0)
+    return (
+      <>
+        <Line text={text.slice(0, charactersMost)} found={found} />
+        <span className="text-muted italic">{t('log.lineCut', { size: bytes(over) })}</span>
+      </>
+    );
   if (!found) {
     return pieces(text).map((piece, i) => (
       <span key={i} className={piece.className}>
@@ -90,7 +107,11 @@ const Line = memo(function Line({ text, found }: { text: string; found: string }
   const lower = shown.toLowerCase();
   const out = [];
   let from = 0;
-  for (let at = lower.indexOf(found); at >= 0; at = lower.indexOf(found, at + found.length)) {
+  for (
+    let at = lower.indexOf(found);
+    at >= 0 && out.length < 2 * marksMost;
+    at = lower.indexOf(found, at + found.length)
+  ) {
     out.push(
       shown.slice(from, at),
       <mark key={at} className="rounded bg-amber-soft text-amber">
@@ -110,16 +131,11 @@ export default function LogView({ task }: { task: Task }) {
   const [wrap, setWrap] = useState(false);
   const scroller = useRef<HTMLDivElement>(null);
   const found = search.trim().toLowerCase();
-  const lines = useMemo(() => {
-    if (!log?.text) return [];
-    const all = log.text
-      .replace(/\n$/, '')
-      .split('\n')
-      .map((text, i) => ({ text, n: i + 1 }));
-    return found ? all.filter(({ text }) => text.toLowerCase().includes(found)) : all;
-  }, [log, found]);
+  // Where the lines that are shown are; null: all of them.
+  const hits = useMemo(() => (log && found ? log.lines.search(found).slice() : null), [log, found]);
+  const count = hits?.length ?? log?.lines.count ?? 0;
   const virtual = useVirtualizer({
-    count: lines.length,
+    count,
     getScrollElement: () => scroller.current,
     estimateSize: () => 20,
     overscan: 30,
@@ -127,8 +143,8 @@ export default function LogView({ task }: { task: Task }) {
     paddingEnd: 8,
   });
   useEffect(() => {
-    if (follow && lines.length > 0) virtual.scrollToIndex(lines.length - 1, { align: 'end' });
-  }, [follow, lines.length, virtual]);
+    if (follow && count > 0) virtual.scrollToIndex(count - 1, { align: 'end' });
+  }, [follow, count, virtual]);
   useEffect(() => virtual.measure(), [wrap, virtual]);
 
   const save = async () => {
@@ -163,8 +179,7 @@ export default function LogView({ task }: { task: Task }) {
           className="text-xs whitespace-nowrap text-muted tabular-nums max-md:order-last max-md:basis-full"
           data-testid="log-count"
         >
-          {t('log.lines', { count: lines.length, n: number(lines.length, language) })} ·{' '}
-          {bytes(task.progress.output_bytes)}
+          {t('log.lines', { count, n: number(count, language) })} · {bytes(task.progress.output_bytes)}
         </span>
         <span className="ml-auto flex gap-2">
           <button type="button" className={toggle(follow)} aria-pressed={follow} onClick={() => setFollow(!follow)}>
@@ -194,7 +209,7 @@ export default function LogView({ task }: { task: Task }) {
         onWheel={(event) => event.deltaY < 0 && setFollow(false)}
         className="min-h-0 flex-1 overflow-auto bg-code font-mono text-[12.5px] leading-5 outline-none"
       >
-        {lines.length === 0 ? (
+        {count === 0 ? (
           <p className="p-6 font-sans text-muted">
             {error ??
               (log === null
@@ -208,7 +223,7 @@ export default function LogView({ task }: { task: Task }) {
         ) : (
           <div className="relative min-w-full" style={{ height: virtual.getTotalSize() }}>
             {virtual.getVirtualItems().map((item) => {
-              const line = lines[item.index];
+              const at = hits ? (hits[item.index] ?? 0) : item.index;
               return (
                 <div
                   key={item.key}
@@ -218,12 +233,12 @@ export default function LogView({ task }: { task: Task }) {
                   style={{ transform: `translateY(${item.start}px)` }}
                 >
                   <span className="w-16 shrink-0 pr-4 text-right text-muted select-none" aria-hidden>
-                    {line?.n}
+                    {(log?.lines.first ?? 1) + at}
                   </span>
                   <span
                     className={`pr-6 ${wrap ? 'w-[calc(100vw-22rem)] break-all whitespace-pre-wrap max-md:w-[calc(100vw-5rem)]' : 'whitespace-pre'}`}
                   >
-                    <Line text={line?.text ?? ''} found={found} />
+                    <Line text={log?.lines.line(at) ?? ''} found={found} />
                   </span>
                 </div>
               );

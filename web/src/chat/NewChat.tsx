@@ -7,6 +7,7 @@ import { api, call } from '../api/client';
 import type { Agent, Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { randomKey } from '../lib/clipboard';
+import { shown } from '../lib/hidden';
 import { queryClient, upToDate, useAgents, useTask } from '../queries';
 import { showError } from '../tasks/actions';
 import { agentIcon } from '../ui/agentIcon';
@@ -228,7 +229,7 @@ function ForkOf({ task, at }: { task: Task; at: string }) {
       <p className="min-w-0 flex-1">
         {t('chat.fork.of')}{' '}
         <Link to="/chat" search={{ taskId: task.id }} hash={at} className="font-medium underline underline-offset-2">
-          {task.title}
+          <bdi>{shown(task.title)}</bdi>
         </Link>
         {text && (
           <>

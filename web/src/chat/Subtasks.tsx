@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 
 import { useTranslation } from '../i18n/i18n';
+import { shown } from '../lib/hidden';
 import { useChildren } from '../queries';
 import { StatusBadge } from '../ui/StatusBadge';
 
@@ -22,7 +23,7 @@ export function Subtasks({ session }: { session: string }) {
           search={{ taskId: task.id }}
           className="card flex shrink-0 items-center gap-2 px-2.5 py-1 hover:bg-hover"
         >
-          <span className="max-w-48 truncate text-[13px]">{task.title}</span>
+          <span className="max-w-48 truncate text-[13px]">{shown(task.title)}</span>
           <StatusBadge task={task} />
         </Link>
       ))}

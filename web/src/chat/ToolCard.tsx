@@ -22,6 +22,7 @@ import { memo, useState } from 'react';
 
 import { useTranslation } from '../i18n/i18n';
 import { bytes, number, shortDuration } from '../lib/format';
+import { More, useShown } from '../ui/LongText';
 import { pieces } from './ansi';
 import { Diff, isDiff } from './Diff';
 import { pictureOf, toolView, type Family, type Todo, type ToolView } from './tools';
@@ -58,6 +59,21 @@ function Text({ text }: { text: string }) {
   ));
 }
 
+const step = 60_000;
+
+function Pre({ text, tone = '', prompt = false }: { text: string; tone?: string; prompt?: boolean }) {
+  const { shown, rest, more } = useShown(text, step);
+  return (
+    <>
+      <pre tabIndex={0} className={`${code} ${tone}`}>
+        {prompt && <span className="text-muted select-none">$ </span>}
+        {prompt ? shown : <Text text={shown} />}
+      </pre>
+      <More rest={rest} onClick={more} />
+    </>
+  );
+}
+
 function Output({ text, isError = false }: { text: string; isError?: boolean }) {
   const { t, language } = useTranslation();
   const [all, setAll] = useState(false);
@@ -71,9 +87,7 @@ function Output({ text, isError = false }: { text: string; isError?: boolean }) 
   const cut = !all && lines.length > linesMost;
   return (
     <>
-      <pre tabIndex={0} className={`${code} ${isError ? 'text-red' : ''}`}>
-        <Text text={cut ? lines.slice(0, linesMost).join('\n') : text} />
-      </pre>
+      <Pre text={cut ? lines.slice(0, linesMost).join('\n') : text} tone={isError ? 'text-red' : ''} />
       {cut && (
         <button
           type="button"
@@ -112,19 +126,11 @@ function Given({ view, input }: { view: ToolView; input: unknown }) {
   if (view.todos) return <Todos todos={view.todos} />;
   if (view.diff !== undefined) return <Diff text={view.diff} />;
   if (view.content !== undefined) return <Output text={view.content} />;
-  if (view.command !== undefined)
-    return (
-      <pre tabIndex={0} className={`${code} bg-code`}>
-        <span className="text-muted select-none">$ </span>
-        {view.command}
-      </pre>
-    );
+  if (view.command !== undefined) return <Pre text={view.command} tone="bg-code" prompt />;
   return (
     <>
       <p className="px-4 pt-2 text-xs font-medium text-muted">{t('chat.tool.input')}</p>
-      <pre tabIndex={0} className={code}>
-        {typeof input === 'string' ? input : JSON.stringify(input, null, 2)}
-      </pre>
+      <Pre text={typeof input === 'string' ? input : (JSON.stringify(input, null, 2) ?? '')} />
     </>
   );
 }

@@ -19,7 +19,9 @@ const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f]/g;
 
 export function pieces(line: string): Piece[] {
   // A carriage return begins the line again: what stands after the last one is what a terminal shows.
-  const visible = line.replace(/\r+$/, '').split('\r').at(-1) ?? '';
+  let end = line.length;
+  while (end > 0 && line[end - 1] === '\r') end--;
+  const visible = line.slice(end > 0 ? line.lastIndexOf('\r', end - 1) + 1 : 0, end);
   const clean = visible.replace(notColour, '').replace(controls, '');
   if (!clean.includes('\u001b')) return [{ text: clean, className: '' }];
   return Anser.ansiToJson(clean, { use_classes: true, remove_empty: true }).map((part) => ({

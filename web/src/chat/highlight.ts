@@ -27,7 +27,10 @@ const dashes = /^(sql|lua|haskell|hs|elm|ada)$/;
 const plain = /^(text|txt|plain|plaintext|log|output|md|markdown|diff)$/;
 const most = 20_000; // Characters: more is a file, and files are read elsewhere.
 
-const strings = `"(?:[^"\\\\\\n]|\\\\.)*"|'(?:[^'\\\\\\n]|\\\\.)*'|\`(?:[^\`\\\\]|\\\\.)*\``;
+// A string has an end within so many characters: else each quote of a text without one would be looked for to its end.
+const strings = ['"', "'", '`']
+  .map((quote) => `${quote}(?:[^${quote}\\\\${quote === '`' ? '' : '\\n'}]|\\\\.){0,400}${quote}`)
+  .join('|');
 const words = `\\b\\d[\\w.]*\\b|[A-Za-z_]\\w*`;
 const rules = {
   slashes: new RegExp(`(//[^\\n]*|/\\*[\\s\\S]*?(?:\\*/|$))|(${strings})|(${words})`, 'g'),

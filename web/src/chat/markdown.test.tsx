@@ -1,11 +1,16 @@
 // @vitest-environment happy-dom
-import { render } from '@testing-library/react';
+import { act, render } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 
 import '../i18n/test';
-import { heal, makeSplitter, Markdown } from './markdown';
+import { fenceOf, heal, makeSplitter } from './blocks';
+import { MarkdownText } from './markdown';
+import { parser } from './parser';
+import { treeOf } from './tree';
 
-const html = (text: string) => render(<Markdown text={text} />).container;
+parser.nowMostMs = Infinity; // There is no worker here that would read the rest.
+
+const html = (text: string) => render(<MarkdownText text={text} />).container;
 
 describe('Markdown', () => {
   it('draws what people write', () => {
@@ -51,6 +56,68 @@ describe('makeSplitter', () => {
     expect(split('k', text)).toEqual(whole);
     expect(whole.join('')).toContain('int y;');
   });
+  it('cuts where the parser would, so that blocks by themselves are what they are together', () => {
+    const document = [
+      'Intro:\n- a\n- b\n  more of b\n\n  and more\n\n- c',
+      'Text\n## Heading\nbehind it',
+      'Setext\n======',
+      '```js\n# no heading\n\n- no list\n```',
+      '1. one:\n   ```sh\n   # comment\n\n   ls\n   ```\n2. two\n\n   still two',
+      '> quote\nlazy\n\n> another',
+      '| a | b |\n|---|:-:|\n| 1 | 2 |\n| 3 | 4 |',
+      'line one\nline two\n2. not a list',
+      '    indented\n\n    code',
+      '~~~\nan open fence\n\nto the end',
+    ].join('\n\n');
+    const apart = makeSplitter()('k', document).flatMap((block) => treeOf(block).blocks);
+    expect(apart).toEqual(treeOf(document).blocks);
+  });
+  it('cuts a long list between its items, and a long paragraph between its lines', () => {
+    const list = Array.from({ length: 2000 }, (_, i) => `${i + 1}. item ${i + 1}`).join('\n');
+    const blocks = makeSplitter()('k', list);
+    expect(blocks.join('')).toBe(list);
+    expect(blocks.length).toBeGreaterThan(2);
+    for (const block of blocks) expect(block.length).toBeLessThan(8000);
+    const [first] = treeOf(blocks[1] ?? '').blocks;
+    expect(first?.kind === 'list' && first.start).toBe(Number.parseInt(blocks[1] ?? '', 10));
+    expect(makeSplitter()('k', 'some words\n'.repeat(5000)).length).toBeGreaterThan(3);
+  });
+  it('costs an answer that grows only its end', () => {
+    const split = makeSplitter();
+    const paragraph = 'A paragraph of an answer that goes on and on.\n\n';
+    split('k', paragraph.repeat(20_000));
+    const begin = performance.now();
+    for (let i = 1; i <= 50; i++) split('k', paragraph.repeat(20_000) + 'word '.repeat(i));
+    // Read from its beginning each time, this would take several seconds.
+    expect(performance.now() - begin).toBeLessThan(1500);
+  });
+});
+
+describe('fenceOf', () => {
+  it('is the code of a fence, closed or not', () => {
+    expect(fenceOf('```js\nlet x;\n```\n')).toEqual({ text: 'let x;', language: 'js' });
+    expect(fenceOf('~~~~\na\n~~~\nb\n~~~~')).toEqual({ text: 'a\n~~~\nb', language: '' });
+    expect(fenceOf('```\nopen\n\nstill')).toEqual({ text: 'open\n\nstill', language: '' });
+    expect(fenceOf('  ```c\n    deep\n  less\n  ```')).toEqual({ text: '  deep\nless', language: 'c' });
+    expect(fenceOf('no ``` fence')).toBeNull();
+  });
+});
+
+describe('what is too much', () => {
+  it('is drawn some at a time: rows of a table', () => {
+    const page = html('| a | b |\n|---|---|\n' + '| 1 | 2 |\n'.repeat(300));
+    expect(page.querySelectorAll('tbody tr')).toHaveLength(50);
+    act(() => page.querySelector('button')?.click());
+    expect(page.querySelectorAll('tbody tr')).toHaveLength(100);
+    expect(page.querySelectorAll('thead')).toHaveLength(1);
+    expect(page.querySelectorAll('table')).toHaveLength(1);
+  });
+  it('is drawn some at a time: letters', () => {
+    const page = html('```\n' + 'x'.repeat(200_000) + '\n```');
+    expect(page.querySelector('pre')?.textContent.length).toBe(60_000);
+    act(() => page.querySelector<HTMLElement>('[data-testid=more-text]')?.click());
+    expect(page.querySelector('pre')?.textContent.length).toBe(120_000);
+  });
 });
 
 describe('heal', () => {
@@ -59,6 +126,5 @@ describe('heal', () => {
     expect(heal('some `co')).toBe('some `co`');
     expect(heal('some **')).toBe('some ');
     expect(heal('done **b** `c`')).toBe('done **b** `c`');
-    expect(heal('```js\nlet `x')).toBe('```js\nlet `x');
   });
 });

@@ -1,59 +1,17 @@
 // Markdown to React elements. No HTML passes: what an agent writes is text, and a tag in it is shown as it stands. Images
-// of other servers are links: nothing is fetched because an agent wrote an address.
+// of other servers are links: nothing is fetched because an agent wrote an address. Who reads the text, and what is done where
+// that would take too long: parser.ts.
 import { Square, SquareCheck } from 'lucide-react';
-import { Lexer, type Token, type Tokens } from 'marked';
-import { Fragment, memo, type ReactNode } from 'react';
+import { Fragment, memo, useEffect, useMemo, useReducer, useRef, useState, type ReactNode } from 'react';
 
+import { useTranslation } from '../i18n/i18n';
+import { number } from '../lib/format';
 import { CopyButton } from '../ui/CopyLine';
+import { LongText, More, useShown } from '../ui/LongText';
+import { fenceOf, heal, makeSplitter, tableOf } from './blocks';
 import { highlight } from './highlight';
-
-const lex = (text: string): Token[] => new Lexer({ gfm: true, breaks: false }).lex(text);
-
-interface Known {
-  text: string;
-  blocks: string[];
-  starts: number[];
-}
-
-// The blocks of a text, and only its last two again where it grew: so streaming costs the same at the end as at the
-// beginning. The last two, because what is typed next may still join them.
-export function makeSplitter(): (key: string, text: string) => string[] {
-  const known = new Map<string, Known>();
-  return (key, text) => {
-    const old = known.get(key);
-    if (old?.text === text) return old.blocks;
-    const grew =
-      old !== undefined && old.starts.length > 1 && text.length > old.text.length && text.startsWith(old.text);
-    const kept = grew ? Math.max(0, old.blocks.length - 2) : 0;
-    let at = grew ? (old.starts[kept] ?? 0) : 0;
-    const next: Known = {
-      text,
-      blocks: grew ? old.blocks.slice(0, kept) : [],
-      starts: grew ? old.starts.slice(0, kept) : [],
-    };
-    for (const token of lex(text.slice(at))) {
-      if (token.type !== 'space') {
-        next.blocks.push(token.raw);
-        next.starts.push(at);
-      }
-      at += token.raw.length;
-    }
-    // The lexer changed something (tabs, line ends): then places in the text mean nothing, and it is read from its beginning.
-    if (at !== text.length) next.starts = [];
-    known.set(key, next);
-    return next.blocks;
-  };
-}
-
-// An inline mark that was opened and not closed yet would show its raw signs: it is closed for the time being.
-export function heal(text: string): string {
-  const fences = text.match(/^ {0,3}(```+|~~~+)/gm);
-  if (fences && fences.length % 2 === 1) return text;
-  const line = text.slice(text.lastIndexOf('\n') + 1);
-  if ((line.match(/`/g)?.length ?? 0) % 2 === 1) return text + '`';
-  if ((line.match(/\*\*/g)?.length ?? 0) % 2 === 1) return line.endsWith('**') ? text.slice(0, -2) : text + '**';
-  return text;
-}
+import { parser, type Outcome } from './parser';
+import type { Block, Inline } from './tree';
 
 const safe = (href: string): string | null => {
   try {
@@ -63,12 +21,6 @@ const safe = (href: string): string | null => {
     return null;
   }
 };
-
-const unescape = (text: string): string =>
-  text.replace(
-    /&(amp|lt|gt|quot|#39);/g,
-    (_, name: string) => ({ amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" })[name] ?? '',
-  );
 
 function Anchor({ href, children }: { href: string; children: ReactNode }) {
   const url = safe(href);
@@ -80,56 +32,44 @@ function Anchor({ href, children }: { href: string; children: ReactNode }) {
   );
 }
 
-function inline(tokens: Token[] | undefined): ReactNode {
-  return (tokens ?? []).map((token, i) => {
-    switch (token.type) {
+function inline(nodes: Inline[]): ReactNode {
+  return nodes.map((node, i) => {
+    if (typeof node === 'string') return <Fragment key={i}>{node}</Fragment>;
+    switch (node.kind) {
       case 'strong':
         return (
           <strong key={i} className="font-semibold">
-            {inline(token.tokens)}
+            {inline(node.inside)}
           </strong>
         );
       case 'em':
-        return <em key={i}>{inline(token.tokens)}</em>;
+        return <em key={i}>{inline(node.inside)}</em>;
       case 'del':
-        return <del key={i}>{inline(token.tokens)}</del>;
-      case 'codespan':
+        return <del key={i}>{inline(node.inside)}</del>;
+      case 'code':
         return (
           <code key={i} className="rounded-md bg-grey-soft px-1.5 py-0.5 font-mono text-[0.88em] break-words">
-            {(token as Tokens.Codespan).text}
+            {node.text}
           </code>
         );
-      case 'br':
+      case 'break':
         return <br key={i} />;
       case 'link':
         return (
-          <Anchor key={i} href={(token as Tokens.Link).href}>
-            {inline(token.tokens)}
+          <Anchor key={i} href={node.href}>
+            {inline(node.inside)}
           </Anchor>
         );
-      case 'image':
-        return (
-          <Anchor key={i} href={(token as Tokens.Image).href}>
-            {(token as Tokens.Image).text || (token as Tokens.Image).href}
-          </Anchor>
-        );
-      case 'text':
-        return 'tokens' in token && token.tokens ? (
-          <Fragment key={i}>{inline(token.tokens)}</Fragment>
-        ) : (
-          <Fragment key={i}>{unescape((token as Tokens.Text).text)}</Fragment>
-        );
-      case 'escape':
-        return <Fragment key={i}>{(token as Tokens.Escape).text}</Fragment>;
-      default:
-        return <Fragment key={i}>{token.raw}</Fragment>;
     }
   });
 }
 
 const tones = { comment: 'text-muted italic', string: 'text-green', number: 'text-amber', keyword: 'text-violet' };
 
+const codeStep = 60_000;
+
 export function Code({ text, language }: { text: string; language?: string | undefined }) {
+  const { shown, rest, more } = useShown(text, codeStep);
   return (
     <div className="group relative my-3 overflow-hidden rounded-xl border border-line bg-code">
       {language && (
@@ -137,7 +77,7 @@ export function Code({ text, language }: { text: string; language?: string | und
       )}
       <pre tabIndex={0} className="overflow-x-auto px-4 py-3 font-mono text-[12.5px] leading-relaxed">
         <code>
-          {highlight(text, language).map((piece, i) =>
+          {highlight(shown, language).map((piece, i) =>
             piece.tone ? (
               <span key={i} className={tones[piece.tone]}>
                 {piece.text}
@@ -148,6 +88,7 @@ export function Code({ text, language }: { text: string; language?: string | und
           )}
         </code>
       </pre>
+      <More rest={rest} onClick={more} />
       <div
         className={`absolute top-0 right-1 ${language ? '' : 'opacity-0 group-focus-within:opacity-100 group-hover:opacity-100'}`}
       >
@@ -158,52 +99,82 @@ export function Code({ text, language }: { text: string; language?: string | und
 }
 
 const headings = ['text-xl', 'text-lg', 'text-base', 'text-[15px]', 'text-sm', 'text-sm'];
+const sides = { left: 'text-left', center: 'text-center', right: 'text-right' };
+type TableBlock = Extract<Block, { kind: 'table' }>;
 
-function block(token: Token, key: number): ReactNode {
-  switch (token.type) {
+const TableHead = ({ table }: { table: TableBlock }) => (
+  <thead className="bg-panel">
+    <tr>
+      {table.head.map((cell, i) => (
+        <th key={i} className={`px-4 py-2 font-medium text-muted ${sides[table.sides[i] ?? 'left']}`}>
+          {inline(cell)}
+        </th>
+      ))}
+    </tr>
+  </thead>
+);
+const TableRows = ({ table }: { table: TableBlock }) => (
+  <tbody>
+    {table.rows.map((row, r) => (
+      <tr key={r} className="border-t border-line">
+        {row.map((cell, i) => (
+          <td key={i} className={`px-4 py-2 align-top ${sides[table.sides[i] ?? 'left']}`}>
+            {inline(cell)}
+          </td>
+        ))}
+      </tr>
+    ))}
+  </tbody>
+);
+const TableBox = ({ children }: { children: ReactNode }) => (
+  <div className="card my-3 w-fit max-w-full overflow-x-auto" tabIndex={0}>
+    <table className="border-collapse text-[13px]">{children}</table>
+  </div>
+);
+
+function block(node: Block, key: number): ReactNode {
+  switch (node.kind) {
     case 'heading': {
-      const { depth, tokens } = token as Tokens.Heading;
       // A level below the page's own.
-      const Tag = `h${Math.min(6, depth + 1)}` as 'h2';
+      const Tag = `h${Math.min(6, node.depth + 1)}` as 'h2';
       return (
-        <Tag key={key} className={`mt-5 mb-2 font-semibold ${headings[depth - 1]}`}>
-          {inline(tokens)}
+        <Tag key={key} className={`mt-5 mb-2 font-semibold ${headings[node.depth - 1]}`}>
+          {inline(node.inside)}
         </Tag>
       );
     }
     case 'paragraph':
       return (
         <p key={key} className="my-2.5">
-          {inline(token.tokens)}
+          {inline(node.inside)}
         </p>
       );
-    case 'text':
-      return <Fragment key={key}>{inline('tokens' in token && token.tokens ? token.tokens : [token])}</Fragment>;
+    case 'line':
+      return <Fragment key={key}>{inline(node.inside)}</Fragment>;
     case 'code':
-      return <Code key={key} text={(token as Tokens.Code).text} language={(token as Tokens.Code).lang} />;
-    case 'blockquote':
+      return <Code key={key} text={node.text} language={node.language} />;
+    case 'quote':
       return (
         <blockquote key={key} className="my-3 border-l-3 border-line-strong pl-4 text-muted">
-          {(token.tokens ?? []).map(block)}
+          {node.inside.map(block)}
         </blockquote>
       );
-    case 'hr':
+    case 'rule':
       return <hr key={key} className="my-5" />;
     case 'list': {
-      const { ordered, start, items } = token as Tokens.List;
-      const content = items.map((item, i) => (
-        <li key={i} className={`my-1 ${item.task ? '-ml-5 list-none' : 'pl-1'}`}>
-          {item.task &&
+      const content = node.items.map((item, i) => (
+        <li key={i} className={`my-1 ${item.checked === undefined ? 'pl-1' : '-ml-5 list-none'}`}>
+          {item.checked !== undefined &&
             (item.checked ? (
               <SquareCheck size={15} className="mr-2 inline-block align-[-2px] text-accent-text" aria-hidden />
             ) : (
               <Square size={15} className="mr-2 inline-block align-[-2px] text-muted" aria-hidden />
             ))}
-          {item.tokens.filter((each) => each.type !== 'checkbox').map(block)}
+          {item.inside.map(block)}
         </li>
       ));
-      return ordered ? (
-        <ol key={key} start={start || 1} className="my-2.5 list-decimal pl-6 marker:text-muted">
+      return node.start !== null ? (
+        <ol key={key} start={node.start} className="my-2.5 list-decimal pl-6 marker:text-muted">
           {content}
         </ol>
       ) : (
@@ -212,53 +183,177 @@ function block(token: Token, key: number): ReactNode {
         </ul>
       );
     }
-    case 'table': {
-      const { header, rows, align } = token as Tokens.Table;
-      const side = (i: number) =>
-        align[i] === 'right' ? 'text-right' : align[i] === 'center' ? 'text-center' : 'text-left';
+    case 'table':
       return (
-        <div key={key} className="card my-3 w-fit max-w-full overflow-x-auto" tabIndex={0}>
-          <table className="border-collapse text-[13px]">
-            <thead className="bg-panel">
-              <tr>
-                {header.map((cell, i) => (
-                  <th key={i} className={`px-4 py-2 font-medium text-muted ${side(i)}`}>
-                    {inline(cell.tokens)}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row, r) => (
-                <tr key={r} className="border-t border-line">
-                  {row.map((cell, i) => (
-                    <td key={i} className={`px-4 py-2 align-top ${side(i)}`}>
-                      {inline(cell.tokens)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <TableBox key={key}>
+          <TableHead table={node} />
+          <TableRows table={node} />
+        </TableBox>
       );
-    }
-    case 'space':
-    case 'def':
-      return null;
-    default:
-      return (
-        <p key={key} className="my-2.5 whitespace-pre-wrap">
-          {token.raw}
-        </p>
-      );
+    case 'plain':
+      return <LongText key={key} text={node.text} className="my-2.5" />;
   }
 }
 
+interface Read {
+  text: string;
+  outcome: Outcome;
+}
+
+// What is known of a text, which may be what was known of its beginning.
+function useOutcome(text: string, live: boolean): Read | null {
+  const [, again] = useReducer((n: number) => n + 1, 0);
+  const last = useRef<Read | null>(null);
+  const asked = useRef<{ text: string; takeBack: () => void } | null>(null);
+  const now = useMemo(() => {
+    // Also what is open yet is read at once where it can be, with its marks closed.
+    const outcome = parser.now(live ? heal(text) : text);
+    return outcome ? { text, outcome } : null;
+  }, [text, live]);
+  if (now) last.current = now;
+  if (last.current && !text.startsWith(last.current.text)) last.current = null;
+  const known = last.current;
+  useEffect(() => {
+    const ask = () => {
+      // One at a time; and what failed is not tried again with each further word, but once it is all there.
+      if (known?.text === text || asked.current || (live && known?.outcome === 'failed')) return;
+      const takeBack = parser.ask(text, (outcome) => {
+        asked.current = null;
+        last.current = { text, outcome };
+        again();
+      });
+      asked.current = { text, takeBack };
+    };
+    ask();
+  });
+  useEffect(() => () => asked.current?.takeBack(), []);
+  return known;
+}
+
+function Unformatted() {
+  const { t } = useTranslation();
+  return (
+    <p className="my-1 text-xs text-muted italic" data-testid="unformatted">
+      {t('chat.unformatted')}
+    </p>
+  );
+}
+
+function Parsed({ text, live }: { text: string; live: boolean }) {
+  const known = useOutcome(text, live);
+  if (!known || known.outcome === 'failed')
+    return (
+      <>
+        <LongText text={text} className="my-2.5" />
+        {known?.text === text && <Unformatted />}
+      </>
+    );
+  const rest = text.slice(known.text.length);
+  return (
+    <>
+      {known.outcome.blocks.map(block)}
+      {rest.trim() !== '' && <LongText text={rest} className="my-2.5" />}
+      {!known.outcome.whole && <Unformatted />}
+    </>
+  );
+}
+
+// A long table is read and drawn some rows at a time.
+const cellsMost = 800;
+const rowsMost = 50;
+
+const TablePart = memo(function TablePart({ text, columns, first }: { text: string; columns: number; first: boolean }) {
+  const known = useOutcome(text, false);
+  // While its rows come, those that were read: the others follow in a moment.
+  const tree = known && known.outcome !== 'failed' ? known.outcome.blocks : [];
+  const [table] = tree;
+  // Whatever else it is: what stands there.
+  if (tree.length !== 1 || table?.kind !== 'table')
+    return (
+      <tbody>
+        <tr>
+          <td colSpan={columns} className="px-4 py-2 whitespace-pre-wrap">
+            {text}
+          </td>
+        </tr>
+      </tbody>
+    );
+  return (
+    <>
+      {first && <TableHead table={table} />}
+      <TableRows table={table} />
+    </>
+  );
+});
+
+function LongTable({ table, step }: { table: NonNullable<ReturnType<typeof tableOf>>; step: number }) {
+  const { head, columns, rows } = table;
+  const { t, language } = useTranslation();
+  const [parts, setParts] = useState(1);
+  const further = Math.min(parts, 8); // So many parts are shown next.
+  const left = rows.length - parts * step;
+  return (
+    <>
+      <TableBox>
+        {Array.from({ length: Math.min(parts, Math.ceil(rows.length / step)) }, (_, i) => (
+          <TablePart
+            key={i}
+            text={head + rows.slice(i * step, (i + 1) * step).join('\n')}
+            columns={columns}
+            first={i === 0}
+          />
+        ))}
+      </TableBox>
+      {left > 0 && (
+        <button type="button" className="btn mb-3" onClick={() => setParts(parts + further)}>
+          {t('chat.moreRows', {
+            n: number(Math.min(left, further * step), language),
+            all: number(rows.length, language),
+          })}
+        </button>
+      )}
+    </>
+  );
+}
+
+function Content({ text, live }: { text: string; live: boolean }) {
+  const fence = useMemo(() => fenceOf(text), [text]);
+  const table = useMemo(() => tableOf(text), [text]);
+  if (fence) return <Code text={fence.text} language={fence.language} />;
+  if (table && table.rows.length > 0) {
+    const step = Math.min(rowsMost, Math.max(2, Math.floor(cellsMost / table.columns)));
+    return <LongTable table={table} step={step} />;
+  }
+  return <Parsed text={text} live={live} />;
+}
+
+// One block of a text: see makeSplitter.
 export const Markdown = memo(function Markdown({ text, live = false }: { text: string; live?: boolean }) {
   return (
     <div className={`markdown leading-relaxed break-words ${live ? 'caret' : ''}`}>
-      {lex(live ? heal(text) : text).map(block)}
+      <Content text={text} live={live} />
     </div>
   );
 });
+
+// A whole text, some blocks at a time.
+const blocksStep = 100;
+
+export function MarkdownText({ text }: { text: string }) {
+  const { t } = useTranslation();
+  const [split] = useState(makeSplitter);
+  const [most, setMost] = useState(blocksStep);
+  const blocks = split('', text);
+  return (
+    <>
+      {blocks.slice(0, most).map((each, i) => (
+        <Markdown key={i} text={each} />
+      ))}
+      {blocks.length > most && (
+        <button type="button" className="btn my-2" onClick={() => setMost(most + blocksStep)}>
+          {t('chat.more')}
+        </button>
+      )}
+    </>
+  );
+}

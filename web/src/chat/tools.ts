@@ -57,10 +57,11 @@ const whole = (input: Input, key: string): number | undefined =>
   typeof input[key] === 'number' ? input[key] : undefined;
 
 const linesMost = 600;
+const editsMost = 200; // More of one call are counted by nobody.
 const context = 3;
 
 // The lines that differ, with a few around them. Longer texts are compared at both ends only: that is exact enough to read.
-export function lineDiff(before: string, after: string): string {
+export function lineDiff(before: string, after: string, most = linesMost * linesMost): string {
   const [a, b] = [before, after].map((text) => (text === '' ? [] : text.replace(/\n$/, '').split('\n'))) as [
     string[],
     string[],
@@ -72,7 +73,7 @@ export function lineDiff(before: string, after: string): string {
   const [gone, came] = [a.slice(head, a.length - tail), b.slice(head, b.length - tail)];
   const from = Math.max(0, head - context);
   const out = a.slice(from, head).map((line) => ` ${line}`);
-  out.push(...(gone.length * came.length <= linesMost * linesMost ? changes(gone, came) : replaced(gone, came)));
+  out.push(...(gone.length * came.length <= most ? changes(gone, came) : replaced(gone, came)));
   out.push(...a.slice(a.length - tail, a.length - tail + context).map((line) => ` ${line}`));
   return out.join('\n');
 }
@@ -111,13 +112,18 @@ const counted = (diff: string): Pick<ToolView, 'added' | 'removed' | 'diff'> => 
 });
 
 function edits(input: Input): string | undefined {
+  const list = Array.isArray(input.edits) ? (input.edits as Input[]).slice(0, editsMost) : [input];
+  // All of them together cost what one may.
   const one = (each: Input): string | undefined => {
     const before = each.old_string ?? each.oldString ?? each.old_str ?? each.old_text;
     const after = each.new_string ?? each.newString ?? each.new_str ?? each.new_text;
-    return typeof before === 'string' && typeof after === 'string' ? lineDiff(before, after) : undefined;
+    if (typeof before !== 'string' || typeof after !== 'string') return undefined;
+    return lineDiff(before, after, Math.floor((linesMost * linesMost) / list.length));
   };
-  const several = Array.isArray(input.edits) ? (input.edits as Input[]).map((each) => one(each ?? {})) : [one(input)];
+  const several = list.map((each) => one(each ?? {}));
   const diffs = several.filter((each) => each !== undefined);
+  const left = Array.isArray(input.edits) ? input.edits.length - list.length : 0;
+  if (diffs.length > 0 && left > 0) diffs.push(`@@ … +${left}`);
   return diffs.length > 0 ? diffs.join('\n@@\n') : word(input, 'patch', 'diff', 'input');
 }
 

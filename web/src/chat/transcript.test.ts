@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Message, TaskEvent } from '../api/types';
-import { makeSplitter } from './markdown';
+import { makeSplitter } from './blocks';
 import { apply, applyAll, empty, rowsOf } from './transcript';
 
 const message = (id: string, seq: number, role: Message['role'], more: Partial<Message> = {}): Message => ({

@@ -54,11 +54,13 @@ function change(messages: Message[], id: string, by: (message: Message) => Messa
 // Pieces of the same kind in a row are one part. The server does so while a message is written and not when it is whole:
 // here it is always so, and a place in a message means the same before and after.
 export function whole(message: Message): Message {
-  const parts = message.parts.reduce<Part[]>(
-    (all, part) =>
-      part.type === 'text' || part.type === 'reasoning' ? append(all, part.type, part.text) : [...all, part],
-    [],
-  );
+  const parts: Part[] = [];
+  for (const part of message.parts) {
+    const last = parts.at(-1);
+    if ((part.type === 'text' || part.type === 'reasoning') && last?.type === part.type)
+      parts[parts.length - 1] = { type: part.type, text: last.text + part.text };
+    else parts.push(part);
+  }
   return parts.length === message.parts.length ? message : { ...message, parts };
 }
 

@@ -1,9 +1,9 @@
 // This tab's side of the live stream: what it watches, what it hears, and whether it hears anything.
 import type { Counts, TaskEvent } from '../api/types';
 import { lock, onSession } from '../api/session';
+import { ownSharedWorker } from '../lib/scripts';
 import { store } from '../lib/store';
 import type { Connection, FromHub, ToHub } from './protocol';
-import workerUrl from './worker.ts?worker&url';
 
 export const connection = store<Connection>({ state: 'connecting' });
 export const counts = store<{ counts: Counts; running: number } | null>(null);
@@ -19,28 +19,10 @@ const watching = new Map<string, { count: number; ready: Set<() => void>; covere
 
 let send: (message: ToHub) => void = () => {};
 
-interface Policies {
-  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
-}
-
-// A shared worker's address is a script's: under Trusted Types it comes from our one policy, which makes no other.
-function workerScript(): string {
-  const own = new URL(workerUrl, location.href).href;
-  const types = (globalThis as { trustedTypes?: Policies }).trustedTypes;
-  if (!types) return own;
-  const policy = types.createPolicy('errand', {
-    createScriptURL(asked) {
-      if (asked !== own) throw new TypeError('not a script of this page');
-      return asked;
-    },
-  });
-  return policy.createScriptURL(own);
-}
-
 function connectHub(receive: (message: FromHub) => void): (message: ToHub) => void {
   if (typeof SharedWorker !== 'undefined') {
     try {
-      const worker = new SharedWorker(workerScript(), { type: 'module', name: 'errand' });
+      const worker = ownSharedWorker('hub');
       worker.port.onmessage = ({ data }: MessageEvent<FromHub>) => receive(data);
       return (message) => worker.port.postMessage(message);
     } catch {

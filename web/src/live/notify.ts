@@ -4,6 +4,7 @@ import type { TaskBrief } from '../api/types';
 import { needsInput } from '../api/types';
 import { t } from '../i18n/i18n';
 import { forgetOldest } from '../lib/bounded';
+import { shown } from '../lib/hidden';
 import { notifications, sound } from '../ui/preferences';
 import { counts, onEvents } from './live';
 
@@ -34,7 +35,7 @@ function tell(task: TaskBrief, what: string): void {
   if (notifications.get() !== 'on' || typeof Notification === 'undefined' || Notification.permission !== 'granted')
     return;
   const notice = new Notification(t(`notify.${what}`), {
-    body: task.title,
+    body: shown(task.title),
     tag: task.id,
     icon: '/favicon.svg',
   });

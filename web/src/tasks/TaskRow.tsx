@@ -7,6 +7,7 @@ import { api, call } from '../api/client';
 import type { Task } from '../api/types';
 import { useTranslation, type Language, type Translate } from '../i18n/i18n';
 import { ago, dateTime, ms, number, shortModel, taskDuration } from '../lib/format';
+import { shown } from '../lib/hidden';
 import { useDebounced, useNow } from '../lib/hooks';
 import { glyph } from '../ui/glyph';
 import { statusBadge, WaitWords } from '../ui/StatusBadge';
@@ -156,7 +157,7 @@ const foldButton = ({ task, fold }: RowProps, t: Translate) => {
       type="button"
       className="-ml-1 grid size-6 shrink-0 place-items-center rounded text-muted hover:bg-grey-soft hover:text-text"
       aria-expanded={fold === 'open'}
-      aria-label={`${label}: ${task.title}`}
+      aria-label={`${label}: ${shown(task.title)}`}
       title={label}
       data-do="fold"
     >
@@ -199,7 +200,7 @@ const icons = {
 };
 
 const actions = ({ task, phone }: RowProps, t: Translate) => {
-  const label = (key: string) => ({ 'aria-label': `${t(key)}: ${task.title}`, title: t(key) });
+  const label = (key: string) => ({ 'aria-label': `${t(key)}: ${shown(task.title)}`, title: t(key) });
   const button = (action: Action, tone = '') => (
     <button type="button" className={`row-icon ${tone}`} {...label(`tasks.actions.${action}`)} data-do={action}>
       {icons[action]}
@@ -231,7 +232,7 @@ const selectBox = ({ task, selected }: RowProps, t: Translate) => (
     type="checkbox"
     checked={selected}
     readOnly
-    aria-label={t('tasks.select', { title: task.title })}
+    aria-label={t('tasks.select', { title: shown(task.title) })}
     data-do="select"
     className="size-4 shrink-0 accent-[var(--accent)]"
   />
@@ -273,7 +274,7 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
       title={wholeTitle(task)}
       data-do="open"
     >
-      {task.title}
+      {shown(task.title)}
     </a>
   );
   if (phone) {

@@ -4,6 +4,7 @@ import { lazy, memo, Suspense, useCallback, useEffect, useLayoutEffect, useMemo,
 
 import { needsInput, type Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
+import { quoted } from '../lib/hidden';
 import { useDebounced, useLatest, usePhone } from '../lib/hooks';
 import { useKeys } from '../lib/keys';
 import { useStore } from '../lib/store';
@@ -25,6 +26,7 @@ const BatchHeader = lazy(() => import('./BatchHeader'));
 const BulkBar = lazy(() => import('./BulkBar'));
 const Confirm = lazy(() => import('../ui/Confirm'));
 const NoTasks = lazy(() => import('./NoTasks'));
+const UsageLimits = lazy(() => import('./UsageLimits'));
 
 const none: Task[] = [];
 const nowhere: number[] = [];
@@ -77,6 +79,10 @@ export function TasksPage() {
   const { status: _, sort: __, ...filter } = query;
   const matching = useActive(filter, seen || search.status === 'needs-input');
   const asking = useMemo(() => (matching.data?.tasks ?? []).filter(needsInput), [matching.data]);
+  const limited = useMemo(
+    () => (active.data?.tasks ?? []).filter((task) => task.waiting_for?.kind === 'quota'),
+    [active.data],
+  );
   const onlyAsking = search.status === 'needs-input';
   const tree = useTree(list, active.data?.tasks ?? none);
   const total = onlyAsking ? asking.length : tree.total;
@@ -124,7 +130,7 @@ export function TasksPage() {
       if (action === 'retry') return void act('retry', task.id);
       setQuestion({
         title: t(`confirm.${action}.title`),
-        body: t(`confirm.${action}.body`, { title: task.title }),
+        body: t(`confirm.${action}.body`, { title: quoted(task.title) }),
         action: t(`tasks.actions.${action}`),
         danger: true,
         onConfirm: () => void act(action, task.id),
@@ -198,6 +204,7 @@ export function TasksPage() {
         searchBox={searchBox}
         ready={seen}
       />
+      <Suspense>{limited.length > 0 && <UsageLimits waiting={limited} />}</Suspense>
       <Suspense>{search.batch && <BatchHeader id={search.batch} onQuestion={setQuestion} />}</Suspense>
       <div className="relative flex min-h-0 flex-1 flex-col border-t border-line">
         <div

@@ -1,5 +1,6 @@
 // One line on what a task is doing or did: what somebody who glances at the list wants to know.
 import type { Task } from '../api/types';
+import { shown } from '../lib/hidden';
 
 export interface Summary {
   kind: 'ask' | 'wait' | 'tool' | 'queue' | 'error' | 'result' | 'output' | 'none';
@@ -41,9 +42,10 @@ export function summary(task: Task): Summary {
 // A long title is cut by the server, and ends with an ellipsis: here is what it was cut from, for those who point at it.
 const mostOfIt = 500;
 export function wholeTitle(task: Pick<Task, 'title' | 'description' | 'command' | 'prompt'>): string {
-  if (!task.title.endsWith('…')) return task.title;
+  if (!task.title.endsWith('…')) return shown(task.title);
   const start = task.title.slice(0, -1);
   const whole = [task.description, task.command, task.prompt].map((text) => text?.trim() ?? '');
   const found = whole.find((text) => text.startsWith(start));
-  return found === undefined ? task.title : found.length > mostOfIt ? `${found.slice(0, mostOfIt)}…` : found;
+  const words = found ?? task.title;
+  return shown(words.length > mostOfIt ? `${words.slice(0, mostOfIt)}…` : words);
 }

@@ -8,6 +8,7 @@ import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { api, call } from '../api/client';
 import { setLanguage, useTranslation } from '../i18n/i18n';
 import '../i18n/more';
+import { shown } from '../lib/hidden';
 import { useDebounced } from '../lib/hooks';
 import { theme } from './preferences';
 import { StatusBadge } from './StatusBadge';
@@ -126,7 +127,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                   onSelect={go(() => void navigate({ to: '/chat', search: { taskId: task.id } }))}
                   className="flex h-10 cursor-pointer items-center gap-3 rounded-lg px-3 data-[selected=true]:bg-accent-soft"
                 >
-                  <span className="min-w-0 flex-1 truncate">{task.title}</span>
+                  <span className="min-w-0 flex-1 truncate">{shown(task.title)}</span>
                   <StatusBadge task={task} />
                 </Command.Item>
               ))}

@@ -7,6 +7,7 @@ import { useKeys } from '../lib/keys';
 import { store, useStore } from '../lib/store';
 import { connection } from '../live/live';
 import { ConnectionState, Sidebar } from './Sidebar';
+import { StoreState } from './StoreState';
 
 const Palette = lazy(() => import('./Palette'));
 const Shortcuts = lazy(() => import('./Shortcuts'));
@@ -37,6 +38,7 @@ export function Shell() {
       <Sidebar />
       <PhoneConnection />
       <main id="main" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col bg-bg outline-none">
+        <StoreState />
         <Outlet />
       </main>
       <Suspense>

@@ -22,7 +22,16 @@ Client::Client(std::string name, Make make, Timers& timers, Executor& engine, Mi
       version_(std::move(version)),
       begin_timer_(timers) {}
 
-Client::~Client() = default;
+Client::~Client() {
+  const bool works = std::ranges::any_of(waiting_, [](const auto& entry) { return entry.second.request != 0; });
+  if (works && state_ == State::ready && transport_) transport_->leave();
+}
+
+void Client::drop() { waiting_.clear(); }
+
+void Client::leave(int64_t number) {
+  if (const auto call = waiting_.find(number); call != waiting_.end()) call->second.called = [](auto&&) {};
+}
 
 std::string Client::prefixed(std::string_view why) const { return fmt::format("The MCP server {}: {}", name_, why); }
 

@@ -34,7 +34,10 @@ class Client final : private Transport::Listener {
 
   // `make` gives a fresh transport for each start.
   Client(std::string name, Make make, Timers& timers, Executor& engine, Millis call_timeout_ms, std::string version);
+  // As ~TurnTools: a server in which a call is under way is left at it, any other is ended.
   ~Client() override;
+  // It is ended by the destructor, whatever it does.
+  void drop();
 
   // Once, first.
   void begin(Begun begun);
@@ -43,6 +46,8 @@ class Client final : private Transport::Listener {
   int64_t call(const std::string& tool, std::string arguments, Called called);
   // Nobody waits any more: the server is told, and `called` is not called.
   void give_up(int64_t call);
+  // Nobody waits any more, and the call goes on: `called` is not called.
+  void leave(int64_t call);
   void close(std::move_only_function<void()> gone);
   const std::string& name() const { return name_; }
 

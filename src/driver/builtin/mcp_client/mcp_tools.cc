@@ -25,7 +25,12 @@ class McpRun final : public ToolRun {
  public:
   McpRun(Client& client, std::weak_ptr<const bool> here) : client_(client), servers_here_(std::move(here)) {}
   ~McpRun() override {
+    if (number != 0 && !over && !servers_here_.expired()) client_.leave(number);
+  }
+  bool stop() override {
     if (number != 0 && !over && !servers_here_.expired()) client_.give_up(number);
+    over = true;
+    return false;
   }
   int64_t number = 0;
   bool over = false;
@@ -118,6 +123,10 @@ Servers::Servers(const ToolSettings& settings, const ToolSetParts& parts, std::s
     : settings_(settings), parts_(parts), task_(std::move(task)) {}
 
 Servers::~Servers() = default;
+
+void Servers::drop() {
+  for (const auto& [name, client] : clients_) client->drop();
+}
 
 Result<Client::Make> Servers::transport_for(const std::string& name, const McpServer& server) {
   if (!is_server_name(name))

@@ -29,6 +29,8 @@ class Servers {
   const std::vector<std::shared_ptr<const Tool>>& tools() const { return tools_; }
   // Answers once, later, when nothing of them is left.
   void close(std::move_only_function<void()> gone);
+  // Their destruction ends them all, whatever they do.
+  void drop();
 
  private:
   Result<Client::Make> transport_for(const std::string& name, const McpServer& server);

@@ -45,7 +45,7 @@ class Stdio final : public Transport, private process::RunListener {
   }
   ~Stdio() override {
     if (!gone_) parts_.supervisor.forget(this);
-    parts_.supervisor.release(request_.run);
+    if (!left_) parts_.supervisor.release(request_.run);
   }
 
   void start(Listener& listener) override {
@@ -63,6 +63,8 @@ class Stdio final : public Transport, private process::RunListener {
                               if (!taken && id != 0 && listener_) listener_->lost(id, taken.error().message);
                             }));
   }
+
+  void leave() override { left_ = true; }
 
   void close(std::move_only_function<void()> gone) override {
     listener_ = nullptr;
@@ -124,6 +126,8 @@ class Stdio final : public Transport, private process::RunListener {
     if (!listener_) return;
     if (!read) return end("What it says cannot be read: " + read.error().message);
     journal_ = std::move(journal);
+    // A message with a hole in it would be another message.
+    if (read->damaged) return end("What it said is damaged on the disk.");
     if (read->next <= next_) return end_where_read();
     next_ = read->next;
     if (!gone_) parts_.supervisor.release_journal(request_.run, next_);
@@ -174,6 +178,7 @@ class Stdio final : public Transport, private process::RunListener {
   int64_t next_ = 0, total_ = 0;
   bool reading_ = false;
   bool gone_ = false;
+  bool left_ = false;
   std::string line_;
   std::string last_words_;  // Of standard error.
   std::optional<process::RunEnd> end_;

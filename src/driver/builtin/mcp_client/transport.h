@@ -30,13 +30,15 @@ class Transport {
     virtual void ended(std::string why) = 0;
   };
 
-  // What still runs is ended, without waiting for it.
+  // What still runs is ended, without waiting for it, unless it was left.
   virtual ~Transport() = default;
   virtual void start(Listener& listener) = 0;
   // `id` is 0 for a notification and for an answer.
   virtual void send(std::string message, int64_t id) = 0;
   // The version that was agreed on: HTTP says it with each request.
   virtual void agreed(std::string /*version*/) {}
+  // We go and it stays, with the call that it is at. It is destroyed next.
+  virtual void leave() {}
   // Ends it. Answers once, later, when nothing of it is left; the listener hears nothing more.
   virtual void close(std::move_only_function<void()> gone) = 0;
 };

@@ -77,7 +77,10 @@ std::string read_range(process::Journal& journal, int64_t from, int64_t to, bool
   for (int64_t at = from; at < to;) {
     const Result<process::JournalRead> read = journal.read(at, to - at);
     if (!read || read->next <= at) break;
-    if (read->cut > 0) cut = true;
+    if (read->damaged)
+      out += damage_text(read->cut);
+    else if (read->cut > 0)
+      cut = true;
     for (const process::Piece& piece : read->pieces) out += piece.bytes;
     at = read->next;
   }
@@ -166,11 +169,9 @@ class BashRun final : public ToolRun, private process::RunListener {
         arguments_(std::move(arguments)),
         done_(std::move(done)) {}
 
+  // Whatever it is at, its run stays, for a server that takes the call up again.
   ~BashRun() override {
-    if (detached_) return;
     if (state_ == State::working) parts_.supervisor.forget(this);
-    // Told and not said to be stored: it stays, for a server that has to take the call up again.
-    if (state_ == State::working || state_ == State::reading) parts_.supervisor.release(run_);
   }
 
   void begin(const ToolContext& context, bool again) {
@@ -191,21 +192,25 @@ class BashRun final : public ToolRun, private process::RunListener {
     parts_.supervisor.stop(run_);
     return true;
   }
-  void detach() override {
-    if (std::exchange(detached_, true)) return;
-    if (state_ == State::working) parts_.supervisor.forget(this);
+  void drop() override {
+    const State was = std::exchange(state_, State::released);
+    if (was == State::working) parts_.supervisor.forget(this);
+    if (was == State::working || was == State::reading) parts_.supervisor.release(run_);
+    background_.reset();
     here_.reset();
     done_ = nullptr;
   }
   void stored() override {
-    if (detached_ || state_ != State::told) return;
+    if (state_ != State::told) return;
     if (keep_) return keep_folder();
     state_ = State::released;
     parts_.supervisor.release(run_);
   }
   void probe(std::move_only_function<void(bool, std::string)> answer) override {
     if (state_ != State::working) return answer(true, {});
+    if (std::exchange(probing_, true)) return;
     parts_.supervisor.usage(run_, guarded([this, answer = std::move(answer)](Result<process::RunUsage> usage) mutable {
+                              probing_ = false;
                               if (!usage) return;
                               const bool works = usage->cpu_s > cpu_s_ || usage->io_bytes != io_bytes_ || printed_;
                               cpu_s_ = std::max(cpu_s_, usage->cpu_s);
@@ -214,6 +219,7 @@ class BashRun final : public ToolRun, private process::RunListener {
                               answer(works, command::describe(*usage));
                             }));
   }
+  bool unseen() const override { return probing_ && state_ == State::working; }
 
  private:
   enum class State : uint8_t { making, working, reading, told, released };
@@ -270,7 +276,7 @@ class BashRun final : public ToolRun, private process::RunListener {
   void output(int64_t) override { printed_ = true; }
 
   void ended(const process::RunEnd& end) override {
-    if (state_ != State::working || detached_) return;
+    if (state_ != State::working) return;
     state_ = State::reading;
     const std::string log = process::log_file(parts_.command.data_dir, run_);
     auto open = parts_.command.open_journal;
@@ -327,9 +333,9 @@ class BashRun final : public ToolRun, private process::RunListener {
   Tool::Done done_;
   State state_ = State::making;
   bool stopping_ = false;
-  bool detached_ = false;
   bool keep_ = false;
   bool printed_ = false;
+  bool probing_ = false;
   double cpu_s_ = 0;
   int64_t io_bytes_ = 0;
   std::shared_ptr<bool> whole_ = std::make_shared<bool>(true);  // Written by the background before it tells.

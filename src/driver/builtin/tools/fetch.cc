@@ -110,13 +110,6 @@ class FetchRun final : public ToolRun, private http::Handler {
     start();
   }
 
-  void detach() override {
-    done_ = nullptr;
-    call_.reset();
-    reading_.reset();
-    timer_.cancel();
-  }
-
  private:
   void start() {
     http::Request request{.method = "GET", .url = arguments_.url, .headers = {}, .body = {}};

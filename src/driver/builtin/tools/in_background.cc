@@ -13,15 +13,13 @@ struct State {
 class BackgroundRun final : public ToolRun {
  public:
   explicit BackgroundRun(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  ~BackgroundRun() override { give_up(); }
   // What it does does not survive the server; nobody hears of it.
-  void detach() override { give_up(); }
-
- private:
-  void give_up() {
+  ~BackgroundRun() override {
     state_->given_up = true;
     state_->done = nullptr;
   }
+
+ private:
   std::shared_ptr<State> state_;
 };
 

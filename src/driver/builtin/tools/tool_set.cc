@@ -46,10 +46,8 @@ class Turn final : public TurnTools {
   }
   std::string skills_text() const override { return skills_text_; }
   void close(std::move_only_function<void()> gone) override;
-  // A server of MCP cannot be taken up again: what it was told is forgotten with us.
-  void detach() override {
-    tools_.clear();
-    servers_.reset();
+  void drop() override {
+    if (servers_) servers_->drop();
   }
 
  private:
@@ -88,7 +86,10 @@ class Set final : public ToolSet {
   }
 
   Status check(const Launch& launch) const override {
-    return command::check_surroundings(settings_.command, parts_.supervisor.abilities(), launch);
+    return command::check_surroundings(parts_.supervisor.abilities(), launch);
+  }
+  Driver::Look look(const Launch& launch) const override {
+    return command::look_at_folders(kept_command_, parts_.supervisor.abilities(), launch);
   }
 
   std::unique_ptr<TurnTools> open(std::shared_ptr<const Task> task, std::shared_ptr<const Agent> agent) override {
@@ -152,6 +153,8 @@ class Set final : public ToolSet {
  private:
   const ToolSettings settings_;
   const ToolSetParts parts_;
+  const std::shared_ptr<const command::CommandOptions> kept_command_ =
+      std::make_shared<command::CommandOptions>(settings_.command);  // For looks.
   FileMemory memory_;
   std::shared_ptr<ReadableFolders> readable_ = std::make_shared<ReadableFolders>();
   std::shared_ptr<TodoLists> todo_ = make_todo_lists();

@@ -1,0 +1,81 @@
+// What launches name on disks (Driver::Look), looked at beside the engine's thread. A folder on a network mount that is
+// gone holds a thread for as long as it likes, so:
+//   - who waits is answered after a while, `unavailable`, reason `work_dir_unreachable`;
+//   - launches that ask for the same share one look, and folders side by side a few threads: what hangs in one place
+//     leaves threads for the others;
+//   - there is a bound for all that is under way.
+//
+// One thread, the engine's; only the looks themselves run elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/executor.h"
+#include "base/result.h"
+#include "base/timers.h"
+#include "driver/driver.h"
+#include "task/task.h"
+
+namespace errand {
+
+class Looks {
+ public:
+  static constexpr Millis patience_ms = 5'000;  // Whoever waits longer is answered.
+  static constexpr size_t at_once_max = 256;    // Looks that run or wait for a thread.
+  static constexpr int side_by_side_max = 4;    // Of folders with the same folder above them.
+
+  using Then = std::move_only_function<void(Status)>;
+
+  // `wake`: called when `timers` has got a new deadline.
+  Looks(Executor& threads, Executor& loop, Clock& clock, TimerQueue& timers, std::function<void()> wake);
+
+  // Runs `look`, which is `driver`'s for this launch, and `then` with what it found: later, never inside this call.
+  void look(const std::string& driver, const Launch& launch, Driver::Look look, Then then);
+  // All who wait are answered so.
+  void dismiss(const Error& why);
+
+ private:
+  struct Waiter {
+    Then then;
+    Time asked;  // Steady time.
+    std::string about;
+  };
+  struct Entry {
+    std::string key;
+    std::string place;
+    Driver::Look look;
+    bool runs = false;
+    std::vector<Waiter> waiters;  // They asked before it was begun: whatever it finds is their answer.
+    // They asked while it ran. That a folder is there is good enough for them; that it is not may be no longer true.
+    std::vector<Waiter> later;
+  };
+  struct Place {
+    int running = 0;
+    std::deque<uint64_t> waiting;
+  };
+
+  void begin(uint64_t id, Entry& entry);
+  void done(uint64_t id, Status found);
+  void leave(const std::string& place);
+  void arm();
+  void due();
+
+  Executor& threads_;
+  Executor& loop_;
+  Clock& clock_;
+  std::function<void()> wake_;
+  std::unordered_map<uint64_t, Entry> entries_;
+  std::unordered_map<std::string, uint64_t> by_key_;
+  std::unordered_map<std::string, Place> places_;
+  uint64_t last_id_ = 0;
+  Timer deadline_;
+  std::shared_ptr<char> here_ = std::make_shared<char>();
+};
+
+}  // namespace errand
