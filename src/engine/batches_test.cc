@@ -1,269 +1,131 @@
-// Batches (R7): one notice when all are at rest, with the failures listed; waiting for all or the first; retrying.
-#include "engine/engine.h"
-#include "engine/world_test.h"
+#include "engine/batches.h"
+
+#include <gtest/gtest.h>
 
 namespace errand {
 namespace {
 
-struct InBatch {
-  World& world;
-  BatchId batch = BatchId("new");
+const BatchId batch("batch_1");
+const BatchPlace outside{};
 
-  Task launch(const std::string& prompt) {
-    const Task task = world.launch(prompt, [&](Launch& launch) {
-      launch.batch_id = batch;
-      launch.parent_session_id = SessionId("ses_parent");
-    });
-    batch = task.launch.batch_id;
-    return task;
+Task task_of(const char* id, TaskState state, bool stopping = false) {
+  Task task;
+  task.id = TaskId(id);
+  task.title = "a title";
+  task.launch.batch_id = batch;
+  task.launch.parent_session_id = SessionId("ses_parent");
+  task.state = state;
+  task.stopping = stopping;
+  return task;
+}
+BatchPlace at(TaskState state, bool stopping = false) { return {state, stopping}; }
+
+// Two tasks at work.
+Batches two() {
+  Batches batches;
+  batches.add(batch);
+  for (int i = 0; i < 2; ++i) {
+    BatchMoves moves;
+    batches.move(moves, batch, outside, at(TaskState::running));
+    batches.settle(moves, true);
   }
-  std::vector<Notice> notices() {
-    std::vector<Notice> whole;
-    for (const Notice& notice : *world.store->notices(SessionId("ses_parent"), 0, 100))
-      if (notice.kind == NoticeKind::batch_ended) whole.push_back(notice);
-    return whole;
+  return batches;
+}
+
+TEST(Batches, R7_AreWholeWithTheLastEnd) {
+  Batches batches = two();
+  BatchMoves first, last;
+  batches.move(first, batch, at(TaskState::running), at(TaskState::completed));
+  EXPECT_EQ(batches.is_whole(batch, first), false);
+  batches.settle(first, true);
+  batches.move(last, batch, at(TaskState::running), at(TaskState::failed));
+  EXPECT_EQ(batches.is_whole(batch, last), true);
+  EXPECT_EQ(batches.stored(batch)->working(), 1) << "the last end is not durable yet";
+  batches.settle(last, true);
+  EXPECT_EQ(batches.stored(batch)->working(), 0);
+}
+
+TEST(Batches, NobodyKnowsWhileAnothersCommitIsUnderWay) {
+  Batches batches = two();
+  BatchMoves first, last;
+  batches.move(first, batch, at(TaskState::running), at(TaskState::completed));
+  batches.move(last, batch, at(TaskState::running), at(TaskState::completed));
+  EXPECT_EQ(batches.is_whole(batch, last), std::nullopt) << "the first end may be refused";
+  batches.undo(last);
+  const Task held = task_of("task_b", TaskState::running);
+  batches.hold(held);
+  EXPECT_EQ(batches.settle(first, true), std::vector{held.id});
+  BatchMoves again;
+  batches.move(again, batch, at(TaskState::running), at(TaskState::completed));
+  EXPECT_EQ(batches.is_whole(batch, again), true);
+}
+
+TEST(Batches, ALaunchUnderWayMayBeRefused) {
+  Batches batches = two();
+  BatchMoves gone, launch, end;
+  batches.move(gone, batch, at(TaskState::running), at(TaskState::completed));
+  batches.settle(gone, true);
+  batches.move(launch, batch, outside, at(TaskState::pending));
+  batches.move(end, batch, at(TaskState::running), at(TaskState::completed));
+  EXPECT_EQ(batches.is_whole(batch, end), std::nullopt);
+  batches.settle(launch, false);
+  EXPECT_EQ(batches.is_whole(batch, end), true);
+  EXPECT_EQ(batches.stored(batch)->total(), 2);
+}
+
+TEST(Batches, WhatIsBeingStoppedIsNotOver) {
+  Batches batches = two();
+  BatchMoves first, cancelled, stopped;
+  batches.move(first, batch, at(TaskState::running), at(TaskState::completed));
+  batches.settle(first, true);
+  batches.move(cancelled, batch, at(TaskState::running), at(TaskState::cancelled, true));
+  EXPECT_EQ(batches.is_whole(batch, cancelled), false);
+  batches.settle(cancelled, true);
+  batches.move(stopped, batch, at(TaskState::cancelled, true), at(TaskState::cancelled));
+  EXPECT_EQ(batches.is_whole(batch, stopped), true);
+
+  Batches after_start;
+  StoredBatch stored;
+  stored.counts.by_state[std::to_underlying(TaskState::cancelled)] = 1;
+  after_start.add(batch, stored);
+  after_start.take_up(task_of("task_a", TaskState::cancelled, true));
+  EXPECT_EQ(after_start.is_whole(batch, {}), false) << "it has yet to tell of its end";
+}
+
+TEST(Batches, TheirNoticeNamesTheFirstFailures) {
+  Batches batches;
+  StoredBatch stored;
+  stored.counts.by_state[std::to_underlying(TaskState::failed)] = batch_failures_max + 2;
+  batches.add(batch, stored);
+  for (size_t i = 0; i < batch_failures_max + 2; ++i) {
+    Task failed = task_of(("task_" + std::to_string(i)).c_str(), TaskState::failed);
+    failed.error = TaskError{"exit_code", "It said no.\nAnd more.", {}};
+    batches.note_failure(failed);
   }
-  bool at_rest() {
-    const Result<BatchCounts> counts = world.store->batch_counts(batch);
-    return counts && counts->working() == 0;
-  }
-  void finish() {
-    for (int i = 0; i < 1'000 && !at_rest(); ++i) world.advance(100);
-    EXPECT_TRUE(at_rest());
-  }
-};
-
-TEST(Batches, TheNoticeOfAWholeBatchListsItsFailures) {
-  World world;
-  InBatch batch{world};
-  const Task first = batch.launch("fail");
-  batch.launch("long 2");
-  const Task second = batch.launch("fail");
-  batch.finish();
-  ASSERT_EQ(batch.notices().size(), 1u);
-  const Notice notice = batch.notices().front();
-  for (const Task& task : {first, second})
-    EXPECT_NE(notice.text.find("- Failed: " + task.id.value + " \"fail\" (demo_failure): The demonstration failed"),
-              std::string::npos)
-        << notice.text;
-  EXPECT_NE(notice.data.find(R"("failures":[{"task_id":")"), std::string::npos) << notice.data;
-  EXPECT_TRUE(notice.data.ends_with("}]}")) << notice.data;
+  batches.note_failure(task_of("task_0", TaskState::running));
+  const Notice notice =
+      batches.whole_notice(task_of("task_1", TaskState::failed), NoticeId("ntc_1"), Time{1'763'200'000'000});
+  EXPECT_NE(notice.text.find("task_1 \"a title\" (exit_code): It said no."), std::string::npos) << notice.text;
+  EXPECT_EQ(notice.text.find("And more"), std::string::npos);
+  EXPECT_EQ(notice.text.find("task_0 "), std::string::npos) << "it works again";
+  EXPECT_NE(notice.text.find("3 more"), std::string::npos) << notice.text;
+  EXPECT_NE(notice.data.find(R"("failures":[{"task_id":"task_)"), std::string::npos) << notice.data;
 }
 
-// What is being stopped has yet to tell of its own end.
-TEST(Batches, TheNoticeOfAWholeBatchComesBehindThoseOfAllItsTasks) {
-  for (const bool crash : {false, true}) {
-    World world;
-    world.stop_ms = 2'000;
-    world.crash();
-    world.scripts["long"] = fake::Script().say("so far").hang();
-    InBatch batch{world};
-    const Task last = batch.launch("long 1");
-    const Task slow = world.launch("long", [&](Launch& launch) {
-      launch.agent_id = "in_server";
-      launch.batch_id = batch.batch;
-      launch.parent_session_id = SessionId("ses_parent");
-    });
-    world.advance(200);
-    ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->cancel(slow.id, "user", std::move(reply)); }));
-    ASSERT_TRUE(world.get(slow.id).stopping);
-    if (crash) world.crash();
-    ASSERT_TRUE(world.run_until([&] { return batch.notices().size() == 1; }));
-    world.advance(10'000);
-    const std::vector<Notice> all = *world.store->notices(SessionId("ses_parent"), 0, 100);
-    ASSERT_EQ(all.size(), 3u);
-    EXPECT_EQ(all[2].kind, NoticeKind::batch_ended);
-    EXPECT_EQ(world.get(last.id).state, TaskState::completed);
-    EXPECT_FALSE(world.get(slow.id).stopping);
-  }
-}
-
-TEST(Batches, R3_4_ClearingOneThatIsNotThereSaysSo) {
-  World world;
-  InBatch batch{world};
-  batch.launch("noop");
-  const Task busy = batch.launch("long 600");
-  world.advance(1'000);
-  const auto clear = [&](const char* id) {
-    return world.ask<Cleared>([&](auto reply) { world.engine->clear({.batch = BatchId(id)}, std::move(reply)); });
-  };
-  const Result<Cleared> first = clear(batch.batch.value.c_str());
-  ASSERT_TRUE(first);
-  EXPECT_EQ(first->removed, 1);
-  EXPECT_EQ(first->left, 1);
-  const Result<Cleared> again = clear(batch.batch.value.c_str());
-  ASSERT_TRUE(again) << "one is at work: the batch is there";
-  EXPECT_EQ(again->left, 1);
-  const Result<Cleared> unknown = clear("batch_nowhere");
-  ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().code, Code::not_found);
-  EXPECT_EQ(unknown.error().reason, "unknown_batch");
-  EXPECT_NE(unknown.error().message.find("batch_id"), std::string::npos) << unknown.error().message;
-}
-
-TEST(Batches, ABatchWithoutFailuresListsNone) {
-  World world;
-  InBatch batch{world};
-  batch.launch("noop");
-  batch.finish();
-  ASSERT_EQ(batch.notices().size(), 1u);
-  EXPECT_EQ(batch.notices().front().text.find("- Failed"), std::string::npos);
-  EXPECT_TRUE(batch.notices().front().data.ends_with("\"failures\":[]}")) << batch.notices().front().data;
-}
-
-TEST(Batches, FailuresFromBeforeARestartAreListedToo) {
-  World world;
-  InBatch batch{world};
-  const Task failed = batch.launch("fail");
-  batch.launch("long 5");
-  while (at_work(world.get(failed.id).state)) world.advance(100);
-  world.crash();
-  batch.finish();
-  ASSERT_EQ(batch.notices().size(), 1u);
-  EXPECT_NE(batch.notices().front().text.find("- Failed: " + failed.id.value), std::string::npos)
-      << batch.notices().front().text;
-}
-
-TEST(Batches, WhatIsBegunAgainIsNoFailureAnyMore) {
-  World world;
-  InBatch batch{world};
-  const Task failed = batch.launch("long 3 fail");
-  batch.finish();
-  ASSERT_EQ(world.get(failed.id).state, TaskState::failed);
-  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->retry(failed.id, {}, std::move(reply)); }));
-  world.advance(500);
-  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->cancel(failed.id, "user", std::move(reply)); }));
-  batch.finish();
-  world.advance(100);
-  ASSERT_EQ(batch.notices().size(), 2u);
-  EXPECT_NE(batch.notices().front().text.find("- Failed"), std::string::npos);
-  EXPECT_EQ(batch.notices().back().text.find("- Failed"), std::string::npos) << batch.notices().back().text;
-}
-
-TEST(Batches, RetryTakesTheFailedOnesAlone) {
-  World world;
-  InBatch batch{world};
-  const Task failed = batch.launch("fail");
-  const Task completed = batch.launch("noop");
-  batch.finish();
-  const Result<int64_t> retried =
-      world.ask<int64_t>([&](auto reply) { world.engine->retry_batch(batch.batch, std::move(reply)); });
-  ASSERT_TRUE(retried);
-  EXPECT_EQ(*retried, 1);
-  EXPECT_EQ(world.get(failed.id).attempt, 2);
-  EXPECT_EQ(world.get(completed.id).attempt, 1);
-}
-
-TEST(Batches, OnlySoManyFailuresAreListedAndTheRestIsCounted) {
-  World world(EngineSettings{.max_concurrent = 100});
-  InBatch batch{world};
-  for (int i = 0; i < 25; ++i) batch.launch("fail");
-  batch.finish();
-  ASSERT_EQ(batch.notices().size(), 1u);
-  const std::string text = batch.notices().front().text;
-  EXPECT_NE(text.find("- Failed: 5 more"), std::string::npos) << text;
-}
-
-// A world whose store can refuse a group of commits.
-struct RefusingWorld : World {
-  RefusingWorld() {
-    engine.reset();
-    store = make_faulty(std::move(store), loop,
-                        {.commit =
-                             [this](const std::vector<Commit>&) {
-                               ++groups;
-                               return std::exchange(refuse_next, false) ? Fault::full : Fault::none;
-                             },
-                         .read = {}});
-    engine = make_engine({.store = *store,
-                          .loop = loop,
-                          .readers = readers,
-                          .clock = clock,
-                          .random = random,
-                          .drivers = {{"demo", demo.get()}},
-                          .agents = {{.id = "demo", .name = "demo", .driver = "demo"}},
-                          .wake_at = {},
-                          .faults = {},
-                          .pinned = {}},
-                         settings);
-    engine->recover([](Result<void>) {});
-    settle();
-  }
-  // Until the store has the next group; it has not answered then.
-  void hand_over() {
-    const int before = groups;
-    while (groups == before && (loop.run_one() || readers.run_one())) {
-    }
-    EXPECT_EQ(groups, before + 1);
-  }
-  void cancel(const TaskId& id) {
-    engine->cancel(id, "user", [](Result<TaskView>) {});
-  }
-
-  int groups = 0;
-  bool refuse_next = false;
-};
-
-TEST(Batches, TheEndOfTheLastIsToldThoughALaunchIntoTheBatchWasUnderWayAndIsRefused) {
-  RefusingWorld world;
-  InBatch batch{world};
-  const Task last = batch.launch("long 1000");
-  Launch late = last.launch;
-  std::optional<Result<TaskView>> launched;
-  world.refuse_next = true;
-  world.engine->launch(late, {}, {}, [&](Result<TaskView> view) { launched.emplace(std::move(view)); });
-  world.hand_over();
-  world.cancel(last.id);
-  world.engine->tick();
-  EXPECT_FALSE(launched);
-  world.settle();
-  ASSERT_TRUE(launched && !*launched);
-  EXPECT_EQ(world.get(last.id).state, TaskState::cancelled);
-  EXPECT_EQ(batch.notices().size(), 1u);
-}
-
-TEST(Batches, TheEndOfTheLastIsNotTheEndOfTheBatchWhereALaunchIntoItWasUnderWay) {
-  RefusingWorld world;
-  InBatch batch{world};
-  const Task last = batch.launch("long 1000");
-  Launch late = last.launch;
-  std::optional<TaskId> launched;
-  world.engine->launch(late, {}, {}, [&](Result<TaskView> view) { launched = view->task.id; });
-  world.hand_over();
-  world.cancel(last.id);
-  world.engine->tick();
-  world.settle();
-  ASSERT_TRUE(launched);
-  EXPECT_EQ(world.get(last.id).state, TaskState::cancelled);
-  EXPECT_EQ(batch.notices().size(), 0u);
-  world.cancel(*launched);
-  world.settle();
-  EXPECT_EQ(batch.notices().size(), 1u);
-}
-
-TEST(Batches, ABatchIsNotWholeWhereTheEndOfAnotherIsUnderWayAndIsRefused) {
-  RefusingWorld world;
-  InBatch batch{world};
-  const Task one = batch.launch("long 1000"), two = batch.launch("long 1000");
-  std::optional<Result<BatchCounts>> waited;
-  world.engine->wait_batch(batch.batch, Engine::Until::all, 100'000,
-                           [&](Result<BatchCounts> counts) { waited = counts; });
-  world.settle();
-  world.refuse_next = true;
-  world.cancel(one.id);
-  world.hand_over();
-  world.cancel(two.id);
-  world.engine->tick();
-  world.settle();
-  ASSERT_TRUE(at_work(world.get(one.id).state));
-  ASSERT_EQ(world.get(two.id).state, TaskState::cancelled);
-  EXPECT_EQ(batch.notices().size(), 0u);
-  EXPECT_FALSE(waited);
-  world.cancel(one.id);
-  world.settle();
-  EXPECT_EQ(batch.notices().size(), 1u);
-  ASSERT_TRUE(waited && *waited);
-  EXPECT_EQ((*waited)->working(), 0);
+TEST(Batches, AreLetGoWhenNothingIsLeftToCount) {
+  Batches batches;
+  batches.add(batch);
+  BatchMoves launch;
+  batches.move(launch, batch, outside, at(TaskState::pending));
+  batches.let_go(batch);
+  EXPECT_TRUE(batches.knows(batch)) << "a launch is under way";
+  batches.settle(launch, false);
+  batches.let_go(batch);
+  EXPECT_FALSE(batches.knows(batch));
+  EXPECT_EQ(batches.stored(batch), std::nullopt);
+  BatchMoves none;
+  batches.move(none, batch, outside, at(TaskState::pending));
+  EXPECT_TRUE(none.empty()) << "of one that is not known nothing is counted";
 }
 
 }  // namespace

@@ -111,26 +111,25 @@ void EngineImpl::result(TaskId id, Millis block_ms, Reply<ResultView> reply) {
     // It may have come to rest since it was read; then nobody would wake the waiter.
     const LivePtr live = find_live(id);
     if (live && live->task && is_over(*live->task)) return result(id, 0, std::move(reply));
-    const uint64_t key = ++last_waiter_;
-    ResultWaiter waiter{.task = id, .reply = std::move(reply)};
-    waiter.timer = timers_.add(block_ms, [this, id, key] { wait_over(id, key); });
-    result_waiters_.emplace(key, std::move(waiter));
-    waiting_for_task_[id].insert(key);
+    const auto key = waiters_.add({id}, Until::all, block_ms, [this, id, reply = std::move(reply)](Woken why) mutable {
+      result_woken(id, why, std::move(reply));
+    });
     schedule();
     // Not in memory: in line, or at rest since it was read. Now that the waiter is there, a second look tells.
     if (!live)
       get(id, [this, id, key](Result<TaskView> again) {
-        if (!again || is_over(again->task)) wait_over(id, key);
+        if (!again || is_over(again->task)) waiters_.came(key, id);
       });
   });
 }
 
-void EngineImpl::wait_over(const TaskId& id, uint64_t key) {
-  auto node = result_waiters_.extract(key);
-  if (node.empty()) return;
-  timers_.cancel(node.mapped().timer);
-  no_longer_waits(key, id);
-  result(id, 0, [reply = std::move(node.mapped().reply)](Result<ResultView> now) mutable {
+// They read the result as everybody does.
+void EngineImpl::result_woken(const TaskId& id, Woken why, Reply<ResultView> reply) {
+  if (why == Woken::dismissed) return answer_later(std::move(reply), busy_error());
+  if (why == Woken::gone)
+    return reply(fail(Code::not_found, "The task was removed while you waited for it.", "deleted"));
+  if (why == Woken::came) return result(id, 0, std::move(reply));
+  result(id, 0, [reply = std::move(reply)](Result<ResultView> now) mutable {
     if (now) now->timed_out = at_work(now->view.task.state);
     reply(std::move(now));
   });

@@ -4,7 +4,6 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "engine/engine_impl.h"
-#include "engine/frame.h"
 
 namespace errand {
 
@@ -31,13 +30,14 @@ void EngineImpl::hand_over() {
                           (*group)[i].commit = std::move((*commits)[i]);
                           committed(std::move((*group)[i]), std::move(results[i]));
                         }
-                        all_->wake_readers();
+                        feeds_.wake_all();
                         schedule();
                       });
 }
 
 void EngineImpl::committed(Prepared prepared, Result<Committed> result) {
-  settle_batches(prepared, result.has_value());
+  for (const TaskId& id : batches_.settle(prepared.batch_moves, result.has_value()))
+    if (LivePtr held = find_live(id)) to_pump_.push_back(std::move(held));
   if (result) {
     ++commits_;
     events_ += static_cast<int64_t>(prepared.commit.events.size());
@@ -55,7 +55,7 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
   if (prepared.commit.remove) {
     live->removed = true;
     mark_made();
-    quota_waits_.erase(live->id);
+    quotas_.forget(live->id);
     slots_.remove(live->id);
     publish(prepared, committed);
     for (Action& action : std::exchange(live->inbox, {}))
@@ -67,8 +67,8 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
     perform(live, std::move(prepared.effects));
     if (!live->turn && !live->opening) ghost_gone(live);
     remove_stragglers(live->task->session_id);
-    answer_waiters(live->id, true);
-    for (const auto& [batch, move] : prepared.batch_moves) check_batch_waiters(batch);
+    answer_waiters(live->id, Woken::gone);
+    for (const BatchMove& move : prepared.batch_moves) check_batch_waiters(move.batch);
     return;
   }
   const bool was_working = live->task && at_work(live->task->state);
@@ -87,7 +87,7 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
     if (const auto body = live->messages.find(message.id); body != live->messages.end()) body->second = message;
   publish(prepared, committed);
   settle_slot(*live);
-  settle_quota(*live);
+  quotas_.settle(*live->task);
   arm_asks(live);
   spend(live);
   notices_taken(live, prepared.own_taken);
@@ -100,13 +100,13 @@ void EngineImpl::applied(Prepared& prepared, const Committed& committed) {
       next_expiry_ = live->task->expires_at;
       arm_retention();
     }
-    if (!was_over && is_over(*live->task)) answer_waiters(live->id, false);
+    if (!was_over && is_over(*live->task)) answer_waiters(live->id, Woken::came);
     if (was_working && live->task->state == TaskState::cancelled) cancel_children(live->task->session_id);
     const bool told = !live->task->waiting.empty();  // Of a completed task these are notices.
     if (was_working && live->task->state == TaskState::completed && told && settings_.wake) wake_task(live->id);
   }
   if (waited && !live->task->wait) deliver_notices(live);
-  for (const auto& [batch, move] : prepared.batch_moves) check_batch_waiters(batch);
+  for (const BatchMove& move : prepared.batch_moves) check_batch_waiters(move.batch);
   for (const SessionId& session : prepared.told) wake_notice_waiters(session);
   const Launch& launch = live->task->launch;
   if (!launch.ancestors.empty() && std::ranges::find(prepared.told, launch.parent_session_id) != prepared.told.end())
@@ -159,41 +159,12 @@ void EngineImpl::answer_actions(Prepared& prepared) {
 
 void EngineImpl::publish(Prepared& prepared, const Committed& committed) {
   const TaskId& id = prepared.live->id;
-  std::shared_ptr<Feed> feed;
-  if (const auto known = feeds_.find(id); known != feeds_.end()) {
-    feed = known->second.lock();
-    if (!feed) feeds_.erase(known);
-  }
-  const bool watched = all_->read_by_anybody();
-  if (prepared.commit.remove) {
-    const FramePtr frame = make_gone_frame({.task_id = id,
-                                            .parent_session_id = prepared.live->task->launch.parent_session_id,
-                                            .why = *prepared.commit.remove,
-                                            .at = prepared.commit.now,
-                                            .pos = committed.first_pos});
-    if (feed) {
-      feed->publish(frame);
-      feed->wake_readers();
-    }
-    if (watched)
-      all_->publish(frame);
-    else
-      all_->start_at(0, committed.first_pos);
-    return;
-  }
-  if (prepared.commit.events.empty()) return;
-  for (size_t i = 0; i < prepared.commit.events.size(); ++i) {
-    Event& event = prepared.commit.events[i];
-    event.pos = committed.first_pos + static_cast<int64_t>(i);
-    if (!feed && !watched) continue;
-    if (parts_.faults.skip_frame && parts_.faults.skip_frame(event)) continue;
-    const auto text = prepared.texts.find(i);
-    const FramePtr frame = make_frame(event, text == prepared.texts.end() ? std::string_view() : text->second);
-    if (feed) feed->publish(frame);
-    if (watched) all_->publish(frame);
-  }
-  if (!watched) all_->start_at(0, prepared.commit.events.back().pos);
-  if (feed) feed->wake_readers();
+  if (!prepared.commit.remove) return feeds_.publish(id, prepared.commit.events, prepared.texts, committed.first_pos);
+  feeds_.publish_gone({.task_id = id,
+                       .parent_session_id = prepared.live->task->launch.parent_session_id,
+                       .why = *prepared.commit.remove,
+                       .at = prepared.commit.now,
+                       .pos = committed.first_pos});
 }
 
 }  // namespace errand

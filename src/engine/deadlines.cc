@@ -136,4 +136,25 @@ void EngineImpl::arm_progress(const LivePtr& live) {
   });
 }
 
+void EngineImpl::spend(const LivePtr& live, bool begins) {
+  const Task& task = *live->task;
+  std::optional<TaskError> over = purses_.spend(task, begins);
+  if (!over || live->overspent_run == task.run) return;
+  live->overspent_run = task.run;
+  submit(live, {.input = input::Overrun{task.run, std::move(*over)}});
+}
+
+void EngineImpl::arm_budget(const LivePtr& live) {
+  const std::optional<Purses::WallTime> time = purses_.wall_time(*live->task, wall());
+  if (!time) return;
+  live->budget_timer =
+      timers_.add(std::max<Millis>(time->left, 0), [this, live, run = live->task->run, limit = time->limit] {
+        live->budget_timer = 0;
+        submit(live, {.input = input::Overrun{
+                          run,
+                          {"budget", fmt::format("It was ended after the {} of its budget.", format_duration(limit)),
+                           fmt::format(R"({{"budget":"wall_s","limit":{}}})", static_cast<double>(limit) / 1000)}}});
+      });
+}
+
 }  // namespace errand

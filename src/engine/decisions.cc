@@ -14,23 +14,8 @@ uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-// Where a task of a batch is, as a number: its state, and whether it is being stopped; -1: it is not there.
-constexpr int being_stopped = 0x100;
-int state_in(int place) { return place & ~being_stopped; }
-// It is not over: it works, or what is left of it is being stopped.
-bool works(int place) {
-  return place >= 0 && ((place & being_stopped) != 0 || at_work(static_cast<TaskState>(state_in(place))));
-}
-int begins(int from, int to) { return !works(from) && works(to) ? 1 : 0; }
 // Of the messages that wait for one task: they are in memory while its turn is at work.
 constexpr size_t waiting_bytes_max = 16 << 20;
-
-void count_move(BatchCounts& counts, int from, int to) {
-  if (from >= 0) --counts.by_state[state_in(from)];
-  if (to >= 0) ++counts.by_state[state_in(to)];
-}
-// At rest, and not over: it has yet to tell of its end.
-int stops(int place) { return works(place) && !at_work(static_cast<TaskState>(state_in(place))) ? 1 : 0; }
 
 }  // namespace
 
@@ -157,7 +142,7 @@ void EngineImpl::decide_reports(Live& live, const Action& action, Task& after, P
   // What a command uses is in its record as it moves. It is an event only while somebody watches: a stored one every
   // few seconds of every task would be most of the database, and tell nobody anything.
   const bool sample = action.reports.size() == 1 && std::holds_alternative<report::Resources>(action.reports.front());
-  if (sample && at_work(after.state) && read_live(live.id)) out.events.push_back(progress_event(after, now));
+  if (sample && at_work(after.state) && feeds_.is_read(live.id)) out.events.push_back(progress_event(after, now));
 }
 
 // R4.4: the same call again and again, with the same result, is a loop: it is warned of, and then ended.
@@ -204,17 +189,17 @@ void EngineImpl::add_step(Step step, Task& after, Prepared& prepared, Recording&
     prepared.recorder.close(out, now);
   else
     prepared.recorder.flush(out, now);
-  const int from = place_of(after);
-  const int to = place_of(step.after);
+  const BatchPlace from = BatchPlace::of(after);
+  const BatchPlace to = BatchPlace::of(step.after);
   after = std::move(step.after);
   std::ranges::move(step.events, std::back_inserter(out.events));
   if (from != to) {
-    move_batch(prepared, after.launch.batch_id, from, to);
-    note_failure(after);
+    batches_.move(prepared.batch_moves, after.launch.batch_id, from, to);
+    batches_.note_failure(after);
   }
   if (step.asked) add_notice(ask_notice(after, after.asks.back(), ids_.notice(), now), prepared, out);
   if (step.turn_ended) tell_turn(after, prepared, out);
-  if (works(from) && !works(to)) tell_batch(after, prepared, out);
+  if (from.works() && !to.works()) tell_batch(after, prepared, out);
 }
 
 void EngineImpl::tell_turn(const Task& after, Prepared& prepared, Recording& out) {
@@ -237,11 +222,9 @@ void EngineImpl::tell_turn(const Task& after, Prepared& prepared, Recording& out
 // A batch is whole when the last of it is over, and has told of itself. One that is deleted before it is over tells
 // nothing.
 void EngineImpl::tell_batch(const Task& after, Prepared& prepared, Recording& out) {
-  const auto batch = batches_.find(after.launch.batch_id);
-  if (batch == batches_.end()) return;
-  const std::optional<bool> whole = is_whole(prepared, batch->second);
+  const std::optional<bool> whole = batches_.is_whole(after.launch.batch_id, prepared.batch_moves);
   if (!whole) prepared.undecided = true;
-  if (whole == true) add_notice(whole_batch_notice(after, batch->second, wall()), prepared, out);
+  if (whole == true) add_notice(batches_.whole_notice(after, ids_.notice(), wall()), prepared, out);
 }
 
 void EngineImpl::add_notice(Notice notice, Prepared& prepared, Recording& out) {
@@ -253,61 +236,6 @@ void EngineImpl::add_notice(Notice notice, Prepared& prepared, Recording& out) {
   prepared.commit.notices.push_back(std::move(notice));
 }
 
-int EngineImpl::place_of(const Task& task) {
-  return std::to_underlying(task.state) | (task.stopping ? being_stopped : 0);
-}
-
-void EngineImpl::move_batch(Prepared& prepared, const BatchId& id, int from, int to) {
-  if (id.empty()) return;
-  const auto batch = batches_.find(id);
-  if (batch == batches_.end()) return;
-  count_move(batch->second.counts, from, to);
-  batch->second.stopping += stops(to) - stops(from);
-  batch->second.begins += begins(from, to);
-  batch->second.comes_to_rest += begins(to, from);
-  prepared.batch_moves.push_back({id, {from, to}});
-}
-
-// Are all of a batch over, with the task of this commit? Not known where that depends on the commits of others that
-// are under way, each of which may be refused: a launch into the batch, or another's end.
-std::optional<bool> EngineImpl::is_whole(const Prepared& prepared, const Batch& batch) {
-  int others_begin = batch.begins, others_rest = batch.comes_to_rest;
-  for (const auto& [id, move] : prepared.batch_moves) {
-    others_begin -= begins(move.first, move.second);
-    others_rest -= begins(move.second, move.first);
-  }
-  const int64_t working = batch.counts.working() + batch.stopping;
-  if (working - others_begin > 0) return false;
-  if (working + others_rest == 0) return true;
-  return std::nullopt;
-}
-
-void EngineImpl::undo_batches(const Prepared& prepared) {
-  for (const auto& [id, move] : prepared.batch_moves) {
-    const auto batch = batches_.find(id);
-    if (batch == batches_.end()) continue;
-    count_move(batch->second.counts, move.second, move.first);
-    batch->second.stopping -= stops(move.second) - stops(move.first);
-    batch->second.begins -= begins(move.first, move.second);
-    batch->second.comes_to_rest -= begins(move.second, move.first);
-  }
-}
-
-// The commit is durable, or was refused.
-void EngineImpl::settle_batches(const Prepared& prepared, bool stored) {
-  undo_batches(prepared);
-  for (const auto& [id, move] : prepared.batch_moves) {
-    const auto batch = batches_.find(id);
-    if (batch == batches_.end()) continue;
-    if (stored) {
-      count_move(batch->second.counts, move.first, move.second);
-      batch->second.stopping += stops(move.second) - stops(move.first);
-      count_move(batch->second.stored, move.first, move.second);
-    }
-    std::ranges::move(std::exchange(batch->second.held, {}), std::back_inserter(to_pump_));
-  }
-}
-
 // Puts the commit together.
 void EngineImpl::finish(Prepared& prepared, Task&& after, Recording&& out) {
   const Time now = wall();
@@ -317,7 +245,7 @@ void EngineImpl::finish(Prepared& prepared, Task&& after, Recording&& out) {
   commit.task_id = after.id;
   commit.before_version = after.version;
   if (commit.remove) {
-    move_batch(prepared, after.launch.batch_id, place_of(after), -1);
+    batches_.move(prepared.batch_moves, after.launch.batch_id, BatchPlace::of(after), {});
     commit.notices.clear();
     prepared.told.clear();
     return;

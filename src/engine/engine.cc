@@ -22,6 +22,12 @@ SlotLimits slot_limits(const EngineParts& parts, const EngineSettings& settings)
   return limits;
 }
 
+// Only commands print; their driver reads the logs.
+const Driver* printer(const EngineParts& parts) {
+  const auto driver = parts.drivers.find("command");
+  return driver == parts.drivers.end() ? nullptr : driver->second;
+}
+
 bool all_soft(const std::vector<Action>& inbox) {
   return std::ranges::all_of(inbox, [](const Action& action) { return action.soft; });
 }
@@ -46,10 +52,21 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings settings)
       timers_(parts_.clock),
       looks_(parts_.folders != nullptr ? *parts_.folders : parts_.readers, parts_.loop, parts_.clock, timers_,
              [this] { schedule(); }),
-      slots_(slot_limits(parts_, settings_)) {
+      slots_(slot_limits(parts_, settings_)),
+      feeds_(
+          printer(parts_),
+          [this](const TaskId& id) {
+            const LivePtr live = find_live(id);
+            return live && live->task ? live->task->last_seq : 0;
+          },
+          parts_.faults.skip_frame),
+      quotas_(
+          parts_.clock, timers_,
+          [this](const std::string& agent, const std::string& model) { return account_of(agent, model); },
+          [this] { schedule(); }) {
   for (Agent& agent : std::exchange(parts_.agents, {}))
     agents_.push_back(std::make_shared<const Agent>(std::move(agent)));
-  slots_.set_gate([this](const std::string& agent, const std::string& model) { return !held_by_quota(agent, model); });
+  slots_.set_gate([this](const std::string& agent, const std::string& model) { return !quotas_.hold(agent, model); });
 }
 
 EngineImpl::~EngineImpl() {
@@ -172,7 +189,7 @@ void EngineImpl::load(const LivePtr& live) {
         live->loading = false;
         if (!loaded) return not_loaded(live, loaded.error());
         assert_task(loaded->task);
-        if (loaded->task.launch.batch_id) batches_.try_emplace(loaded->task.launch.batch_id, std::move(loaded->batch));
+        if (loaded->task.launch.batch_id) batches_.add(loaded->task.launch.batch_id, std::move(loaded->batch));
         live->recorder.start(loaded->session.last_message, std::move(loaded->open));
         for (Message& message : loaded->messages) live->messages.insert_or_assign(message.id, std::move(message));
         live->task = std::make_shared<const Task>(std::move(loaded->task));
@@ -185,7 +202,7 @@ void EngineImpl::load(const LivePtr& live) {
 // Somebody else had stored it: what is derived of it follows.
 void EngineImpl::reloaded(const LivePtr& live) {
   settle_slot(*live);
-  settle_quota(*live);
+  quotas_.settle(*live->task);
   const bool working = live->task->phase == TurnPhase::working;
   if (live->turn && (!working || live->task->run != live->sink->run())) stop_turn(live);
   evict(live);
@@ -248,14 +265,14 @@ void EngineImpl::pump(const LivePtr& live) {
   live->soft_until = Time{};
   const bool changed = decide_all(live, prepared);
   if (prepared.undecided) {
-    undo_batches(prepared);
+    batches_.undo(prepared.batch_moves);
     std::ranges::move(prepared.actions, std::back_inserter(live->inbox));
-    batches_.at(live->task->launch.batch_id).held.push_back(live);
+    batches_.hold(*live->task);
     return;
   }
   if (changed) {
     live->busy = true;
-    if (prepared.after && prepared.after->run == live->over_run && !holds_slot(*prepared.after))
+    if (prepared.after && prepared.after->run == live->finished_run && !holds_slot(*prepared.after))
       leaving_.push_back(live);
     stage(std::move(prepared));
     return;
@@ -350,18 +367,10 @@ void EngineImpl::drain(Reply<void> reply) {
 }
 
 void EngineImpl::dismiss_waiters() {
-  const auto dismiss = [this](auto& waiter) {
-    timers_.cancel(waiter.timer);
-    answer_later(std::move(waiter.reply), busy_error());
-  };
-  waiting_for_task_.clear();
-  for (auto& [key, waiter] : std::exchange(result_waiters_, {})) dismiss(waiter);
-  for (auto& [key, waiter] : std::exchange(task_waiters_, {})) dismiss(waiter);
-  for (auto& [id, batch] : batches_)
-    for (auto* waiters : {&batch.wait_all, &batch.wait_first})
-      for (auto& [key, waiter] : std::exchange(*waiters, {})) dismiss(waiter);
-  for (auto& [id, waiters] : std::exchange(notice_waiters_, {}))
-    for (const std::shared_ptr<NoticeWaiter>& waiter : waiters) dismiss(*waiter);
+  waiters_.dismiss();
+  all_waiters_.dismiss();
+  first_waiters_.dismiss();
+  notice_waiters_.dismiss();
 }
 
 Reply<TaskPtr> EngineImpl::as_view(Reply<TaskView> reply) {

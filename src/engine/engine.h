@@ -19,6 +19,7 @@
 #include "base/time.h"
 #include "driver/driver.h"
 #include "engine/feed.h"
+#include "engine/waiters.h"
 #include "fork/fork.h"
 #include "store/store.h"
 #include "task/agent.h"
@@ -216,7 +217,7 @@ class Engine {
   virtual void result(TaskId id, Millis block_ms, Reply<ResultView> reply) = 0;
   // Answers when all (or the first) of these tasks are at rest or gone, or the time is up. Marks nothing. Whoever no
   // longer waits gives up by the number that was returned: then there is no answer.
-  enum class Until : uint8_t { all, first };
+  using Until = errand::Until;
   virtual uint64_t wait(std::vector<TaskId> ids, Until until, Millis block_ms, Reply<void> reply) = 0;
   virtual void give_up(uint64_t wait) = 0;
   // A unique id that begins with `text` (the whole id included). not_found, or conflict where several do.

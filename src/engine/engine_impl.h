@@ -1,6 +1,6 @@
 // The engine's inside, shared by its .cc files: engine.cc (tick, submit, load, pump), decisions.cc, commits.cc,
-// launch.cc, turns.cc (drivers), deadlines.cc, quota.cc, budgets.cc, subtree.cc,
-// own_notices.cc, calls.cc, removal.cc, batches.cc, sessions.cc, recovery.cc, shown.cc.
+// launch.cc, turns.cc (drivers), deadlines.cc, quota_calls.cc, subtree.cc,
+// own_notices.cc, calls.cc, removal.cc, batch_calls.cc, sessions.cc, recovery.cc, shown.cc.
 //
 // A tick: take what waits for each task, decide, hand the commits to the store. When they are durable: replace the
 // task, show its events, answer the callers, perform the effects. A task has at most one commit under way; its further
@@ -19,11 +19,17 @@
 
 #include "base/timers.h"
 #include "engine/backlog.h"
+#include "engine/batches.h"
 #include "engine/engine.h"
+#include "engine/feeds.h"
 #include "engine/history.h"
 #include "engine/looks.h"
+#include "engine/parents.h"
+#include "engine/purses.h"
+#include "engine/quotas.h"
 #include "engine/recorder.h"
 #include "engine/slots.h"
+#include "engine/waiters.h"
 
 namespace errand {
 
@@ -55,44 +61,8 @@ struct Action {
 
 class TurnSink;
 
-// Why a task of a batch failed: for the notice that tells of the whole batch.
-struct BatchFailure {
-  std::string title, code, message;
-};
-using BatchFailures = std::map<TaskId, BatchFailure>;
-inline constexpr size_t batch_failures_max = 20;
-
-// A batch as it is stored. Blocking.
-struct StoredBatch {
-  BatchCounts counts;
-  BatchFailures failures;  // The first ones.
-};
-Result<StoredBatch> read_batch(Store& store, const BatchId& id);
 // The agent's message that is still open. Blocking.
 Result<std::optional<Message>> open_message(Store& store, const SessionId& session);
-std::unexpected<Error> no_batch(const BatchId& id);
-
-// What was used of one task's budget, by it and by the tasks that it launched: budgets.cc.
-struct Purse {
-  struct Spent {
-    int64_t tokens = 0;
-    double cost_usd = 0;
-    int64_t turns = 0;
-    int64_t tool_calls = 0;
-    bool operator==(const Spent&) const = default;
-  };
-  TaskId payer;
-  Budget limit;
-  Time began;  // Wall time: where its wall time counts from.
-  std::unordered_map<TaskId, Spent> members;
-  Spent all;  // Of all members.
-  std::unordered_set<TaskId> at_work;
-
-  // What a member has used by now, of which nothing goes down. True where it is more than was known.
-  bool raise(const TaskId& member, const Spent& now);
-};
-std::optional<TaskError> over_budget(const Purse& purse);
-Result<std::vector<Purse>> read_purses(Store& store, const std::vector<TaskId>& payers);
 Result<bool> is_orphaned(Store& store, const Task& task);
 
 // A task in memory: at work, or with something under way.
@@ -122,8 +92,8 @@ struct Live {
   std::list<std::pair<uint64_t, Work>> when_stored;  // Mostly empty, and then it takes no memory.
   Work when_room;                                    // The turn was told to wait.
   std::unordered_set<NoticeId> taken_notices;        // By its agent, since the task is in memory.
-  int overrun = 0;                                   // The run that was told to end over its budget.
-  int over_run = 0;  // The run whose work has ended with nothing left of it, whatever is stored yet.
+  int overspent_run = 0;                             // The run that was told to end over its budget.
+  int finished_run = 0;  // The run whose work has ended with nothing left of it, whatever is stored yet.
 
   // Deadlines of the run, in steady time. 0: none.
   Time last_sign;  // Of life.
@@ -148,12 +118,12 @@ struct Prepared {
   Recorder recorder;
   std::map<size_t, std::string> texts;
   std::vector<Effect> effects;
-  std::vector<Action> actions;                                       // For another try.
-  std::vector<std::optional<Error>> refused;                         // Per action: what decide answered.
-  std::vector<std::pair<BatchId, std::pair<int, int>>> batch_moves;  // From place, to place (-1: none), to be undone.
-  std::vector<SessionId> told;                                       // Sessions that get a notice.
-  std::vector<NoticeId> own_taken;                                   // By this task's agent.
-  bool undecided = false;  // Whether its batch is whole depends on a commit under way: not to be stored yet.
+  std::vector<Action> actions;                // For another try.
+  std::vector<std::optional<Error>> refused;  // Per action: what decide answered.
+  BatchMoves batch_moves;
+  std::vector<SessionId> told;      // Sessions that get a notice.
+  std::vector<NoticeId> own_taken;  // By this task's agent.
+  bool undecided = false;           // Whether its batch is whole depends on a commit under way: not to be stored yet.
   bool created = false;
   std::string key;                                        // Idempotency.
   std::move_only_function<void(Result<Committed>)> done;  // Where live is null, or for a creation.
@@ -207,7 +177,7 @@ class EngineImpl final : public Engine {
   TaskMoment moment(const Task& task) const override;
   Driver* driver_of(const Task& task) const override;
   std::shared_ptr<Feed> feed(const TaskId& id) override;
-  std::shared_ptr<Feed> all() override { return all_; }
+  std::shared_ptr<Feed> all() override { return feeds_.all(); }
   std::vector<FramePtr> frames(const std::vector<Event>& events) const override;
   FramePtr gone_frame(const Tombstone& gone) const override;
   std::shared_ptr<Feed> session_feed(const SessionId& id) override;
@@ -234,10 +204,6 @@ class EngineImpl final : public Engine {
   void tell_turn(const Task& after, Prepared& prepared, Recording& out);
   void tell_batch(const Task& after, Prepared& prepared, Recording& out);
   void finish(Prepared& prepared, Task&& after, Recording&& out);
-  static int place_of(const Task& task);
-  void move_batch(Prepared& prepared, const BatchId& batch, int from, int to);
-  void undo_batches(const Prepared& prepared);
-  void settle_batches(const Prepared& prepared, bool stored);
   void stage(Prepared&& prepared);
   void hand_over();
   void committed(Prepared prepared, Result<Committed> result);
@@ -282,8 +248,6 @@ class EngineImpl final : public Engine {
   }
   // Answers everybody who waits: the server is leaving, and the next one can be asked.
   void dismiss_waiters();
-  // --- calls.cc
-  void wait_over(const TaskId& id, uint64_t key);
 
   TaskView view(TaskPtr task) const {
     TaskMoment now = moment(*task);
@@ -304,9 +268,7 @@ class EngineImpl final : public Engine {
   Status bound_by(Launch& launch, const Task& parent) const;
   void cancel_children(const SessionId& session);
 
-  // --- budgets.cc
-  std::vector<TaskId> unread_payers(const LivePtr& live);
-  void open_purses(const LivePtr& live, std::vector<Purse> read);
+  // --- deadlines.cc
   void spend(const LivePtr& live, bool begins = false);
   void arm_budget(const LivePtr& live);
 
@@ -319,20 +281,7 @@ class EngineImpl final : public Engine {
   void notices_taken(const LivePtr& live, const std::vector<NoticeId>& taken);
 
   // --- quota.cc
-  struct Account {
-    std::string driver, model, base_url;
-    bool operator==(const Account&) const = default;
-    std::string name() const;
-  };
-  struct QuotaWait {
-    Account account;
-    Time since, until;
-    bool lifted = false;  // By a person, though it waits on: it holds nobody else.
-    bool holds(Time now) const { return !lifted && until > now; }
-  };
   Account account_of(const std::string& agent_id, const std::string& model) const;
-  bool held_by_quota(const std::string& agent_id, const std::string& model) const;
-  void settle_quota(const Live& live);
 
   // --- launch.cc
   Status complete_launch(Launch& launch) const;
@@ -356,8 +305,6 @@ class EngineImpl final : public Engine {
   void open_now(const LivePtr& live, bool reattach, std::vector<Message> history);
   void stop_turn(const LivePtr& live);
   void end_without_turn(const LivePtr& live, int run);
-  // Somebody reads this task's events as they come.
-  bool read_live(const TaskId& id) const;
   void reported(TurnSink& sink, std::vector<Report> reports, std::string checkpoint);
   void turn_ended(TurnSink& sink, Outcome outcome);
   void when_stored(TurnSink& sink, Work then);
@@ -379,9 +326,6 @@ class EngineImpl final : public Engine {
   void idle_due(const LivePtr& live, int run);
   void arm_progress(const LivePtr& live);
 
-  // --- shown.cc
-  void drop_unheld_feeds();
-
   // --- removal.cc
   void remove_tree(TaskId id, Gone why, bool only_at_rest, Reply<void> reply);
   void remove_stragglers(const SessionId& session);
@@ -395,7 +339,6 @@ class EngineImpl final : public Engine {
   bool clock_was_set();
 
   // --- batches.cc
-  struct Batch;
   using EachDone = std::move_only_function<void(bool ok)>;
   using EachAct = std::function<void(const TaskId&, EachDone)>;
   // Acts on all, a few at a time, so that a long list fills neither the memory nor the inbox; then `done`.
@@ -410,14 +353,9 @@ class EngineImpl final : public Engine {
   void act_on_next(const std::shared_ptr<Each>& each);
   void for_each_of(TaskFilter filter, EachAct act, Reply<int64_t> reply);
   void check_batch_waiters(const BatchId& id);
-  void note_failure(const Task& task);
-  static std::optional<bool> is_whole(const Prepared& prepared, const Batch& batch);
-  Notice whole_batch_notice(const Task& last, const Batch& batch, Time now);
   void with_batch(const BatchId& id, std::move_only_function<void(Status)> then);
 
   // --- sessions.cc
-  bool has_ended(const SessionId& id) const { return ending_.contains(id) || ended_now_.contains(id); }
-  void born(const SessionId& parent);
   void end_session_on(SessionId id, int64_t removed_before, Reply<int64_t> reply);
   void wake_notice_waiters(const SessionId& id);
   void read_notices(SessionId id, int64_t after, int limit, Reply<std::vector<Notice>> reply);
@@ -428,11 +366,10 @@ class EngineImpl final : public Engine {
   void next_state_change();
   void store_state_change(std::vector<StatePiece> kept);
 
-  // --- waits.cc
+  // --- calls.cc, waits.cc
+  void result_woken(const TaskId& id, Woken why, Reply<ResultView> reply);
   // The task is at rest, or gone: those who wait for it are answered.
-  void answer_waiters(const TaskId& id, bool removed);
-  void waited_for(uint64_t wait, const TaskId& id);
-  void no_longer_waits(uint64_t key, const TaskId& id);
+  void answer_waiters(const TaskId& id, Woken why);
 
   // --- recovery.cc
   struct Recovered;
@@ -466,71 +403,21 @@ class EngineImpl final : public Engine {
   std::vector<std::unique_ptr<Turn>> dead_turns_;  // Destroyed outside their own callbacks.
   std::vector<std::unique_ptr<TurnSink>> dead_sinks_;
 
-  std::shared_ptr<Feed> all_ = std::make_shared<Feed>(4 << 20);
-  std::unordered_map<TaskId, std::weak_ptr<Feed>> feeds_;
-  std::unordered_map<SessionId, std::weak_ptr<Feed>> session_feeds_;
-  size_t feeds_looked_at_ = 0;  // With so many entries those that nobody holds go.
-
+  Feeds feeds_;
   // Launches with an Idempotency-Key that are under way, and who repeats them.
   struct KeyUnderWay {
     std::string fingerprint;
     std::vector<Reply<TaskView>> repeats;
   };
   std::unordered_map<std::string, KeyUnderWay> keys_;
-  std::unordered_set<SessionId> known_parents_;  // Stored; a bounded cache.
-  std::unordered_set<SessionId> ended_now_;      // Ended a moment ago: what was read of them before does not count.
-  std::unordered_multiset<SessionId> ending_;    // Being ended: nothing more is launched under them.
-  // Launches under a session whose commit is under way, and who waits for all of them to be settled.
-  struct Births {
-    int under_way = 0;
-    std::vector<Work> then;
-  };
-  std::unordered_map<SessionId, Births> births_;
-
-  std::unordered_map<TaskId, Purse> purses_;  // By payer.
-  std::unordered_map<TaskId, QuotaWait> quota_waits_;
-
-  struct ResultWaiter {
-    TaskId task;
-    Reply<ResultView> reply;
-    Timers::Key timer = 0;
-  };
-  std::map<uint64_t, ResultWaiter> result_waiters_;
-  struct TaskWaiter {
-    std::unordered_set<TaskId> left;
-    Until until = Until::all;
-    Reply<void> reply;
-    Timers::Key timer = 0;
-  };
-  std::unordered_map<uint64_t, TaskWaiter> task_waiters_;
-  std::unordered_map<TaskId, std::unordered_set<uint64_t>> waiting_for_task_;  // Keys of both.
-  uint64_t last_waiter_ = 0;
-
-  struct BatchWaiter {
-    Reply<BatchCounts> reply;
-    Timers::Key timer = 0;
-  };
-  struct Batch {
-    Batch() = default;
-    explicit Batch(StoredBatch as_stored)
-        : stored(as_stored.counts), counts(as_stored.counts), failures(std::move(as_stored.failures)) {}
-    BatchCounts stored;
-    BatchCounts counts;                                              // With the moves under way:
-    int begins = 0, comes_to_rest = 0;                               // so many to work, so many from it.
-    int64_t stopping = 0;                                            // At rest in `counts`, and not over (is_over).
-    std::unordered_map<uint64_t, BatchWaiter> wait_all, wait_first;  // By what they wait for.
-    std::vector<LivePtr> held;  // Their end is decided when the moves under way are durable or refused.
-    BatchFailures failures;
-  };
-  std::unordered_map<BatchId, Batch> batches_;
-
-  struct NoticeWaiter {
-    int64_t after = 0;
-    int limit = 0;
-    Reply<std::vector<Notice>> reply;
-    Timers::Key timer = 0;
-  };
-  std::unordered_map<SessionId, std::unordered_set<std::shared_ptr<NoticeWaiter>>> notice_waiters_;
+  Parents parents_;
+  Purses purses_;
+  Quotas quotas_;
+  Batches batches_;
+  Waiters<TaskId> waiters_{timers_};         // For tasks, and for their results.
+  Waiters<BatchId> all_waiters_{timers_};    // For all of a batch,
+  Waiters<BatchId> first_waiters_{timers_};  // or the first of it.
+  Waiters<SessionId> notice_waiters_{timers_};
 
   // One at a time, so that the bounds hold however many are asked for at once.
   struct StateChange {

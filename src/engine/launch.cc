@@ -10,7 +10,6 @@
 namespace errand {
 namespace {
 
-constexpr size_t known_parents_max = 10'000;
 constexpr size_t launches_at_once = 8;
 
 Session own_session(const Task& task) {
@@ -186,11 +185,12 @@ void EngineImpl::launch_now(Launch&& launch, std::string key, std::string finger
   const SessionId parent = launch.parent_session_id;
   // Since its parent was looked at, a folder, a conversation or a batch may have been read (then this is come to
   // again): it would be made anew here.
-  if (launch.ancestors.empty() && has_ended(parent)) return answer_later(std::move(answer), session_ended(parent));
+  if (launch.ancestors.empty() && parents_.has_ended(parent))
+    return answer_later(std::move(answer), session_ended(parent));
   if (launch.batch_id.value == "new") {
     launch.batch_id = ids_.batch();
-    batches_.try_emplace(launch.batch_id);
-  } else if (launch.batch_id && !batches_.contains(launch.batch_id)) {
+    batches_.add(launch.batch_id);
+  } else if (launch.batch_id && !batches_.knows(launch.batch_id)) {
     const BatchId batch = launch.batch_id;
     return with_batch(batch, [this, launch = std::move(launch), key, fingerprint, answer = std::move(answer),
                               inherited = std::move(inherited)](Status known) mutable {
@@ -199,13 +199,12 @@ void EngineImpl::launch_now(Launch&& launch, std::string key, std::string finger
     });
   }
 
-  if (parent && launch.ancestors.empty() && !known_parents_.contains(parent)) {
-    if (known_parents_.size() >= known_parents_max) known_parents_.clear();
+  if (parent && launch.ancestors.empty() && !parents_.knows(parent)) {
     Prepared known;
     known.commit.now = wall();
     known.commit.session = Session{.id = parent, .origin = "rest", .created_at = wall()};
     known.done = [this, parent](Result<Committed> stored) {
-      if (stored && !has_ended(parent)) known_parents_.insert(parent);
+      if (stored && !parents_.has_ended(parent)) parents_.remember(parent);
     };
     stage(std::move(known));
   }
@@ -242,13 +241,13 @@ void EngineImpl::launch_now(Launch&& launch, std::string key, std::string finger
       std::ranges::move(started->effects, std::back_inserter(prepared.effects));
     }
   }
-  move_batch(prepared, after.launch.batch_id, -1, place_of(after));
+  batches_.move(prepared.batch_moves, after.launch.batch_id, {}, BatchPlace::of(after));
   if (!key.empty()) prepared.commit.key = Commit::Key{key, fingerprint, live->id};
   finish(prepared, std::move(after), std::move(out));
   prepared.commit.before_version = 0;
-  if (parent) ++births_[parent].under_way;
+  if (parent) parents_.birth(parent);
   prepared.done = [this, live, parent, answer = std::move(answer)](Result<Committed> stored) mutable {
-    if (parent) born(parent);
+    if (parent) parents_.born(parent);
     if (!stored) return answer(std::unexpected(stored.error()));
     answer(view(live->task));
   };

@@ -45,7 +45,7 @@ struct EngineImpl::Recovered {
 void EngineImpl::recover(Reply<void> reply) {
   recovering_ = true;
   recovered_ = std::move(reply);
-  all_->start_at(0, parts_.store.last_pos());
+  feeds_.start_at(parts_.store.last_pos());
   read(
       [](Store& store) -> Result<Recovered> {
         Recovered recovered;
@@ -96,7 +96,7 @@ void EngineImpl::recover(Reply<void> reply) {
 
 void EngineImpl::take_up(Recovered recovered) {
   use_stored(recovered.settings);
-  for (auto& [id, batch] : recovered.batches) batches_.try_emplace(id, std::move(batch));
+  for (auto& [id, batch] : recovered.batches) batches_.add(id, std::move(batch));
   const size_t in_line = recovered.queued.size();
   slots_.enqueue_all(std::move(recovered.queued));
   for (Recovered::Working& entry : recovered.working) {
@@ -106,11 +106,9 @@ void EngineImpl::take_up(Recovered recovered) {
     for (Message& message : entry.messages) live->messages.insert_or_assign(message.id, std::move(message));
     live->task = std::make_shared<const Task>(std::move(entry.task));
     lives_.emplace(live->id, live);
-    if (const auto batch = batches_.find(live->task->launch.batch_id);
-        batch != batches_.end() && live->task->stopping && !at_work(live->task->state))
-      ++batch->second.stopping;
+    batches_.take_up(*live->task);
     settle_slot(*live);
-    settle_quota(*live);
+    quotas_.settle(*live->task);
     const Driver* const driver = driver_of(*live->task);
     if (driver != nullptr && driver->capabilities().reattach) {
       take_up_turn(live);

@@ -150,7 +150,7 @@ void EngineImpl::ghost_gone(const LivePtr& live) {
   slots_.release(live->id);
   if (live->task)
     if (Driver* const driver = driver_of(*live->task)) driver->forget(live->id);
-  feeds_.erase(live->id);
+  feeds_.forget(live->id);
   ghosts_.erase(live->id);
   schedule();
 }

@@ -9,7 +9,6 @@
 namespace errand {
 namespace {
 constexpr int notices_page = 500;
-constexpr size_t ended_kept = 10'000;
 }  // namespace
 
 void EngineImpl::open_session(Session session, Reply<Session> reply) {
@@ -27,7 +26,7 @@ void EngineImpl::open_session(Session session, Reply<Session> reply) {
   prepared.commit.session = session;
   prepared.done = [this, id = session.id, reply = std::move(reply)](Result<Committed> stored) mutable {
     if (!stored) return reply(std::unexpected(stored.error()));
-    ended_now_.erase(id);
+    parents_.not_ended(id);
     // An existing one stayed as it is: answer what is stored.
     read([id](Store& store) { return store.session(id); }, std::move(reply));
   };
@@ -37,24 +36,12 @@ void EngineImpl::open_session(Session session, Reply<Session> reply) {
 void EngineImpl::end_session(SessionId id, Reply<int64_t> reply) {
   if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
   // From now on nothing is launched under it. What was launched before is waited for, and goes with the others.
-  ending_.insert(id);
+  parents_.begin_end(id);
   Reply<int64_t> done = [this, id, reply = std::move(reply)](Result<int64_t> removed) mutable {
-    if (const auto one = ending_.find(id); one != ending_.end()) ending_.erase(one);
+    parents_.finish_end(id);
     reply(std::move(removed));
   };
-  const auto births = births_.find(id);
-  if (births == births_.end()) return end_session_on(std::move(id), 0, std::move(done));
-  births->second.then.emplace_back(
-      [this, id, done = std::move(done)]() mutable { end_session_on(std::move(id), 0, std::move(done)); });
-}
-
-// A launch under this session is stored, or refused.
-void EngineImpl::born(const SessionId& parent) {
-  const auto births = births_.find(parent);
-  if (births == births_.end() || --births->second.under_way > 0) return;
-  std::vector<Work> waiting = std::move(births->second.then);
-  births_.erase(births);
-  for (Work& then : waiting) then();
+  parents_.when_born(id, [this, id, done = std::move(done)]() mutable { end_session_on(id, 0, std::move(done)); });
 }
 
 // Its tasks go first; where one cannot go the session stays, and the call can be repeated.
@@ -82,16 +69,14 @@ void EngineImpl::end_session_on(SessionId id, int64_t removed_before, Reply<int6
                                if (!removed) return reply(std::move(removed));
                                end_session_on(id, removed_before + *removed, std::move(reply));
                              });
-        known_parents_.erase(id);
-        if (ended_now_.size() >= ended_kept) ended_now_.clear();
-        ended_now_.insert(id);
+        parents_.ended(id);
         Prepared prepared;
         prepared.commit.now = wall();
         prepared.commit.remove_session = id;
         prepared.commit.settings.push_back(ended_mark(id, wall()));
         prepared.done = [this, id, removed_before, reply = std::move(reply)](Result<Committed> stored) mutable {
           if (!stored) {
-            ended_now_.erase(id);
+            parents_.not_ended(id);
             return reply(std::unexpected(stored.error()));
           }
           mark_made();
@@ -130,41 +115,21 @@ void EngineImpl::await_notices(SessionId id, int64_t after, int limit, Millis bl
                                Reply<std::vector<Notice>> reply) {
   if (block_ms <= 0 || draining_) return read_notices(std::move(id), after, limit, std::move(reply));
   // The waiter is there before the store is read: a notice of the moment between wakes it.
-  auto waiter = std::make_shared<NoticeWaiter>();
-  waiter->after = after;
-  waiter->limit = limit;
-  waiter->reply = std::move(reply);
-  const auto leave = [this, id](const std::shared_ptr<NoticeWaiter>& leaving) {
-    const auto waiting = notice_waiters_.find(id);
-    if (waiting == notice_waiters_.end() || waiting->second.erase(leaving) == 0) return false;
-    if (waiting->second.empty()) notice_waiters_.erase(waiting);
-    timers_.cancel(leaving->timer);
-    return true;
-  };
-  waiter->timer = timers_.add(block_ms, [this, id, leave, weak = std::weak_ptr(waiter)] {
-    const auto due = weak.lock();
-    if (due && leave(due)) read_notices(id, due->after, due->limit, std::move(due->reply));
+  const auto answer = std::make_shared<Reply<std::vector<Notice>>>(std::move(reply));
+  const auto key = notice_waiters_.add({id}, Until::all, block_ms, [this, id, after, limit, answer](Woken why) {
+    if (why == Woken::dismissed) return answer_later(std::move(*answer), busy_error());
+    read_notices(id, after, limit, std::move(*answer));
   });
-  notice_waiters_[id].insert(waiter);
   schedule();
-  read_notices(id, after, limit, [leave, waiter](Result<std::vector<Notice>> found) {
+  read_notices(id, after, limit, [this, key, answer](Result<std::vector<Notice>> found) {
     if (found && found->empty()) return;
-    if (leave(waiter)) waiter->reply(std::move(found));
+    if (notice_waiters_.give_up(key)) (*answer)(std::move(found));
   });
 }
 
 void EngineImpl::wake_notice_waiters(const SessionId& id) {
-  if (auto node = notice_waiters_.extract(id); !node.empty())
-    for (const std::shared_ptr<NoticeWaiter>& waiter : node.mapped()) {
-      timers_.cancel(waiter->timer);
-      read_notices(id, waiter->after, waiter->limit, std::move(waiter->reply));
-    }
-  if (const auto feed = session_feeds_.find(id); feed != session_feeds_.end()) {
-    if (const std::shared_ptr<Feed> held = feed->second.lock())
-      held->wake_readers();
-    else
-      session_feeds_.erase(feed);
-  }
+  notice_waiters_.wake(id, Woken::came);
+  feeds_.wake(id);
 }
 
 // Marks them taken. Where the task is still there it is an event of its life too.

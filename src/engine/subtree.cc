@@ -52,10 +52,8 @@ Status EngineImpl::bound_by(Launch& launch, const Task& parent) const {
   launch.ancestors.insert(launch.ancestors.end(), above.ancestors.begin(), above.ancestors.end());
   launch.payers = above.payers;
   if (above.budget != Budget{}) launch.payers.insert(launch.payers.begin(), parent.id);
-  for (const TaskId& payer : launch.payers)
-    if (const auto purse = purses_.find(payer); purse != purses_.end())
-      if (const std::optional<TaskError> over = over_budget(purse->second))
-        return fail(Code::exhausted, over->message, "budget");
+  if (const std::optional<TaskError> over = purses_.over(launch.payers))
+    return fail(Code::exhausted, over->message, "budget");
   const bool by_agent = launched_by_agent(launch);
   launch.bounds.clear();
   if (launch.work_dir.empty()) launch.work_dir = above.work_dir;
@@ -71,7 +69,7 @@ Status EngineImpl::bound_by(Launch& launch, const Task& parent) const {
 // Finds the task whose session the launch names as its parent, where there is one, and binds the launch by it.
 void EngineImpl::with_parent(Launch&& launch, Reply<Launch> then) {
   const SessionId session = launch.parent_session_id;
-  if (session.empty() || known_parents_.contains(session)) {
+  if (session.empty() || parents_.knows(session)) {
     launch.bounds.clear();
     return then(std::move(launch));
   }
@@ -91,7 +89,8 @@ void EngineImpl::with_parent(Launch&& launch, Reply<Launch> then) {
       [this, launch = std::move(launch), then = std::move(then)](Result<std::optional<Task>> parent) mutable {
         if (!parent) return then(std::unexpected(parent.error()));
         // A task's own session ends with the task.
-        if (!*parent && has_ended(launch.parent_session_id)) return then(session_ended(launch.parent_session_id));
+        if (!*parent && parents_.has_ended(launch.parent_session_id))
+          return then(session_ended(launch.parent_session_id));
         if (!*parent) {
           launch.bounds.clear();
           return then(std::move(launch));

@@ -81,7 +81,7 @@ void EngineImpl::open_turn(const LivePtr& live, bool reattach) {
     return;
   }
   read(
-      [task = live->task, plain, reattach, payers = unread_payers(live)](Store& store) -> Result<Opening> {
+      [task = live->task, plain, reattach, payers = purses_.join(task)](Store& store) -> Result<Opening> {
         Opening opening;
         Result<bool> orphaned = is_orphaned(store, *task);
         if (!orphaned) return std::unexpected(orphaned.error());
@@ -110,7 +110,7 @@ void EngineImpl::open_turn(const LivePtr& live, bool reattach) {
 }
 
 void EngineImpl::opening_read(const LivePtr& live, bool reattach, Opening opening) {
-  open_purses(live, std::move(opening.purses));
+  purses_.open(*live->task, std::move(opening.purses), wall());
   if (opening.orphaned && at_work(live->task->state)) {
     submit(live, {.input = input::Cancel{"parent"}});
     if (!reattach) {  // There is nothing yet that could be stopped.
@@ -224,12 +224,6 @@ void EngineImpl::end_without_turn(const LivePtr& live, int run) {
   submit(live, {.input = input::TurnEnded{.run = run, .outcome = input::TurnEnded::Outcome::stopped}});
 }
 
-bool EngineImpl::read_live(const TaskId& id) const {
-  const auto feed = feeds_.find(id);
-  const std::shared_ptr<Feed> held = feed == feeds_.end() ? nullptr : feed->second.lock();
-  return (held && held->read_by_anybody()) || all_->read_by_anybody();
-}
-
 void EngineImpl::reported(TurnSink& sink, std::vector<Report> reports, std::string checkpoint) {
   const LivePtr live = sink.live();
   if (!live || live->removed) return;
@@ -253,7 +247,8 @@ void EngineImpl::reported(TurnSink& sink, std::vector<Report> reports, std::stri
   if (action.soft) {
     live->soft_bytes += text_bytes(reports);
     if (!live->soft_until)
-      live->soft_until = steady() + (read_live(live->id) ? settings_.delta_watched_ms : settings_.delta_unwatched_ms);
+      live->soft_until =
+          steady() + (feeds_.is_read(live->id) ? settings_.delta_watched_ms : settings_.delta_unwatched_ms);
   }
   const size_t bytes = weight(reports) + action.checkpoint.size();
   const size_t added = text_bytes(reports);
@@ -328,7 +323,7 @@ void EngineImpl::reports_stored(const LivePtr& live, const std::vector<Action>& 
 void EngineImpl::turn_ended(TurnSink& sink, Outcome outcome) {
   const LivePtr live = sink.live();
   if (!live) return;
-  live->over_run = sink.run();
+  live->finished_run = sink.run();
   disarm_deadlines(*live);
   if (live->removed) {
     bury(*live);

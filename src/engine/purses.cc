@@ -1,13 +1,6 @@
-// Budgets (R4.4). A task's budget is shared with the tasks that it launches: what each of them has used is counted in
-// the purse of everybody who pays for it. Whoever uses something while a purse is empty is ended, with code `budget`.
-//
-// A purse is derived: it is read from the store when a turn of somebody who pays into it begins, and followed from
-// there. The numbers are totals of each member, which only grow: reading and following cannot count anything twice.
-#include <algorithm>
+#include "engine/purses.h"
 
 #include <fmt/format.h>
-
-#include "engine/engine_impl.h"
 
 namespace errand {
 namespace {
@@ -95,74 +88,63 @@ Result<std::vector<Purse>> read_purses(Store& store, const std::vector<TaskId>& 
   return purses;
 }
 
-// Whose purse is to be read before a turn of this task begins. One that is known is followed for as long as somebody of
-// it is at work, and has all its members: reading them for each of ten thousand siblings would be a hundred million
-// reads.
-std::vector<TaskId> EngineImpl::unread_payers(const LivePtr& live) {
+std::vector<TaskId> Purses::join(const Task& task) {
   std::vector<TaskId> unread;
-  for (TaskId& payer : payers_of(*live->task)) {
-    const auto known = purses_.find(payer);
-    if (known == purses_.end())
+  for (TaskId& payer : payers_of(task)) {
+    const auto known = by_payer_.find(payer);
+    if (known == by_payer_.end())
       unread.push_back(std::move(payer));
     else
-      known->second.at_work.insert(live->id);
+      known->second.at_work.insert(task.id);
   }
   return unread;
 }
 
-void EngineImpl::open_purses(const LivePtr& live, std::vector<Purse> read) {
+void Purses::open(const Task& task, std::vector<Purse> read, Time now) {
   for (Purse& purse : read) {
-    Purse& known = purses_.try_emplace(purse.payer, Purse{.payer = purse.payer}).first->second;
+    Purse& known = by_payer_.try_emplace(purse.payer, Purse{.payer = purse.payer}).first->second;
     known.limit = purse.limit;
-    if (!known.began) known.began = purse.began ? purse.began : wall();
+    if (!known.began) known.began = purse.began ? purse.began : now;
     for (const auto& [id, spent] : purse.members) known.raise(id, spent);
-    known.at_work.insert(live->id);
+    known.at_work.insert(task.id);
   }
 }
 
-// What the task has used by now. It is ended over what it uses itself, or where it begins: not because it hears of
-// somebody else.
-void EngineImpl::spend(const LivePtr& live, bool begins) {
-  const Task& task = *live->task;
+std::optional<TaskError> Purses::spend(const Task& task, bool begins) {
+  std::optional<TaskError> over;
   for (const TaskId& payer : payers_of(task)) {
-    const auto found = purses_.find(payer);
-    if (found == purses_.end()) continue;  // Nobody of it has begun a turn under this server: its first one reads it.
+    const auto found = by_payer_.find(payer);
+    if (found == by_payer_.end()) continue;  // No member has begun a turn under this server: the first one reads it.
     Purse& purse = found->second;
     const bool more = purse.raise(task.id, spent_by(task));
     if (at_work(task.state)) {
       purse.at_work.insert(task.id);
-      if ((more || begins) && task.phase == TurnPhase::working && !task.stopping && live->overrun != task.run)
-        if (std::optional<TaskError> over = over_budget(purse)) {
-          live->overrun = task.run;
-          submit(live, {.input = input::Overrun{task.run, std::move(*over)}});
-        }
+      const bool uses = (more || begins) && task.phase == TurnPhase::working && !task.stopping;
+      if (uses && !over) over = over_budget(purse);
       continue;
     }
     purse.at_work.erase(task.id);
-    if (purse.at_work.empty()) purses_.erase(found);
+    if (purse.at_work.empty()) by_payer_.erase(found);
   }
+  return over;
 }
 
-void EngineImpl::arm_budget(const LivePtr& live) {
-  const int run = live->task->run;
-  std::optional<Millis> left;
-  Millis limit = 0;
-  for (const TaskId& payer : payers_of(*live->task)) {
-    const auto purse = purses_.find(payer);
-    if (purse == purses_.end() || purse->second.limit.wall_ms <= 0) continue;
-    const Millis wall_left = purse->second.began + purse->second.limit.wall_ms - wall();
-    if (left && *left <= wall_left) continue;
-    left = wall_left;
-    limit = purse->second.limit.wall_ms;
+std::optional<TaskError> Purses::over(const std::vector<TaskId>& payers) const {
+  for (const TaskId& payer : payers)
+    if (const auto purse = by_payer_.find(payer); purse != by_payer_.end())
+      if (std::optional<TaskError> over = over_budget(purse->second)) return over;
+  return std::nullopt;
+}
+
+std::optional<Purses::WallTime> Purses::wall_time(const Task& task, Time now) const {
+  std::optional<WallTime> shortest;
+  for (const TaskId& payer : payers_of(task)) {
+    const auto purse = by_payer_.find(payer);
+    if (purse == by_payer_.end() || purse->second.limit.wall_ms <= 0) continue;
+    const Millis left = purse->second.began + purse->second.limit.wall_ms - now;
+    if (!shortest || left < shortest->left) shortest = {left, purse->second.limit.wall_ms};
   }
-  if (!left) return;
-  live->budget_timer = timers_.add(std::max<Millis>(*left, 0), [this, live, run, limit] {
-    live->budget_timer = 0;
-    submit(live, {.input = input::Overrun{
-                      run,
-                      {"budget", fmt::format("It was ended after the {} of its budget.", format_duration(limit)),
-                       fmt::format(R"({{"budget":"wall_s","limit":{}}})", static_cast<double>(limit) / 1000)}}});
-  });
+  return shortest;
 }
 
 }  // namespace errand
