@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cli/parse.h"
-#include "cli/serve.h"
 #include "cli/verbs.h"
 
 namespace errand::cli {
@@ -45,13 +44,13 @@ struct Dispatch {
   int operator()(const OpencodeArgs& args) { return opencode(context, args); }
   int operator()(const DoctorArgs& args) { return doctor(context, args); }
   int operator()(const VersionArgs& args) { return version(context, args); }
-  int operator()(const ServeArgs& args) { return serve(args); }
-  int operator()(const SupervisorArgs& args) { return supervisor(args); }
+  int operator()(const ServeArgs& args) { return context.programs.serve(args.sources, args.json); }
+  int operator()(const SupervisorArgs& args) { return context.programs.supervisor(args.data_dir); }
 };
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv, const Programs& programs) {
   std::expected<Parsed, Stop> parsed = parse(std::vector<std::string>(argv + (argc > 0), argv + argc));
   if (!parsed) {
     const Stop& stop = parsed.error();
@@ -62,7 +61,7 @@ int main(int argc, char** argv) {
   }
   // A reader or a server that goes away is met where it is written to.
   ::signal(SIGPIPE, SIG_IGN);
-  Context context(parsed->globals);
+  Context context(parsed->globals, programs);
   return std::visit(Dispatch{context}, parsed->verb);
 }
 

@@ -7,6 +7,7 @@
 #include "cli/client.h"
 #include "cli/find_server.h"
 #include "cli/screen.h"
+#include "cli/serve.h"
 
 namespace errand::cli {
 
@@ -20,11 +21,13 @@ inline Where where_of(const Globals& globals) {
 }
 
 struct Context {
-  explicit Context(const Globals& given) : globals(given), screen(given.screen), client(where_of(given)) {}
+  Context(const Globals& given, const Programs& others)
+      : globals(given), screen(given.screen), client(where_of(given)), programs(others) {}
 
   Globals globals;
   Screen screen;
   Client client;
+  Programs programs;
 };
 
 }  // namespace errand::cli

@@ -227,7 +227,7 @@ Check check_path() {
 }
 
 // OpenCode's plugin, where there is OpenCode or the plugin.
-void check_opencode(const std::string& data_dir, bool installed, Checks& checks) {
+void check_opencode(const Context& context, bool installed, Checks& checks) {
   const Result<std::string> path = opencode_plugin_path();
   if (!path) return;
   const std::string there = read_file(*path);
@@ -237,7 +237,9 @@ void check_opencode(const std::string& data_dir, bool installed, Checks& checks)
           {"OpenCode plugin", State::ok, "not installed", "For errand's tools in it: errand opencode install"});
     return;
   }
-  const Result<std::string> wanted = opencode_plugin(data_dir, opencode_plugin_options(there));
+  const PluginOptions options = opencode_plugin_options(there);
+  const Result<std::string> wanted =
+      opencode_plugin(context.globals.data_dir, options, context.programs.tools_json(options.family));
   if (wanted && there == *wanted)
     checks.push_back({"OpenCode plugin", State::ok, *path, ""});
   else
@@ -292,7 +294,7 @@ int doctor(Context& context, const DoctorArgs&) {
     checks.push_back(check_path());
     checks.push_back(check_bwrap());
   }
-  check_opencode(data_dir, on_path("opencode"), checks);
+  check_opencode(context, on_path("opencode"), checks);
   bool well = true;
   for (const Check& check : checks) well = well && check.state != State::wrong;
   context.screen.json() ? print_json(context.screen, checks, well) : print_text(context.screen, checks);

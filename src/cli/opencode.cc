@@ -15,8 +15,8 @@
 #include "base/json_out.h"
 #include "base/version.h"
 #include "cli/files.h"
-#include "cli/settings.h"
 #include "cli/verbs.h"
+#include "settings/settings.h"
 
 namespace errand::cli {
 
@@ -104,7 +104,8 @@ int install(Context& context, const OpencodeArgs& args, const std::string& path)
   } else if (const Result<Settings> settings = read_settings({.data_dir = context.globals.data_dir}, {})) {
     options.family = settings->tools_family;
   }
-  const Result<std::string> wanted = opencode_plugin(context.globals.data_dir, options);
+  const Result<std::string> wanted =
+      opencode_plugin(context.globals.data_dir, options, context.programs.tools_json(options.family));
   if (!wanted) return context.screen.fail(wanted.error());
   std::string there;
   const Found found = look(path, there);
@@ -158,7 +159,8 @@ PluginOptions opencode_plugin_options(std::string_view text) {
   return options;
 }
 
-Result<std::string> opencode_plugin(const std::string& data_dir, const PluginOptions& options) {
+Result<std::string> opencode_plugin(const std::string& data_dir, const PluginOptions& options,
+                                    const std::string& tools_json) {
   std::error_code error;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
   if (error || ::access(program.c_str(), X_OK) != 0)
@@ -175,7 +177,7 @@ Result<std::string> opencode_plugin(const std::string& data_dir, const PluginOpt
                                  options.family, errand::version);
   text += opencode_plugin_source();
   fill(text, places_hole, places);
-  fill(text, tools_hole, tools_json(options.family));
+  fill(text, tools_hole, tools_json);
   return text;
 }
 

@@ -16,8 +16,9 @@ struct PluginOptions {
 // Where OpenCode looks for the user's own plugins: $XDG_CONFIG_HOME/opencode, else ~/.config/opencode.
 Result<std::string> opencode_plugin_path();
 
-// The file as it is to be. Needs no server.
-Result<std::string> opencode_plugin(const std::string& data_dir, const PluginOptions& options);
+// The file as it is to be, with the tools' descriptions in the names of the options' family. Needs no server.
+Result<std::string> opencode_plugin(const std::string& data_dir, const PluginOptions& options,
+                                    const std::string& tools_json);
 
 // Whether a file is one of ours, of any version, and how it was made.
 bool is_opencode_plugin(std::string_view text);
@@ -25,7 +26,5 @@ PluginOptions opencode_plugin_options(std::string_view text);
 
 // The file of plugins/opencode as it is in the binary.
 std::string_view opencode_plugin_source();
-// The tools' descriptions as a JSON array, in the names of a family; main.cc has it, which knows the tools.
-std::string tools_json(std::string_view family);
 
 }  // namespace errand::cli

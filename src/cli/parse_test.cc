@@ -115,13 +115,15 @@ TEST(Parse, StatesAreAList) {
 }
 
 TEST(Parse, TheServersFlags) {
-  ServeArgs args = args_of<ServeArgs>({"serve", "--listen", "127.0.0.1:0", "--data-dir", "/d", "--max-concurrent", "7",
-                                       "--allow-host", "a", "--allow-host", "b"});
-  EXPECT_EQ(args.listen, "127.0.0.1:0");
-  EXPECT_EQ(args.data_dir, "/d");
-  EXPECT_EQ(args.max_concurrent, 7);
-  EXPECT_EQ(args.allow_host, (Words{"a", "b"}));
-  EXPECT_FALSE(args.store);
+  const SettingsSources sources =
+      args_of<ServeArgs>({"serve", "--listen", "127.0.0.1:0", "--data-dir", "/d", "--max-concurrent", "7",
+                          "--allow-host", "a", "--allow-host", "b"})
+          .sources;
+  EXPECT_EQ(sources.listen, "127.0.0.1:0");
+  EXPECT_EQ(sources.data_dir, "/d");
+  EXPECT_EQ(sources.max_concurrent, 7);
+  EXPECT_EQ(sources.allow_host, (Words{"a", "b"}));
+  EXPECT_FALSE(sources.store);
 }
 
 TEST(Parse, UsageErrorsAreExit2AndSayWhereToLook) {

@@ -24,7 +24,7 @@
 #include "base/text.h"
 #include "cli/connection.h"
 #include "cli/files.h"
-#include "cli/settings.h"
+#include "settings/settings.h"
 
 namespace errand::cli {
 

@@ -429,23 +429,25 @@ Made opencode_setup(CLI::App& app, Globals&) {
 
 Made serve_setup(CLI::App& app, Globals& globals) {
   auto args = std::make_shared<ServeArgs>();
-  app.add_option("--listen", args->listen, "Where to listen (default 127.0.0.1:4747); port 0 takes a free one")
+  SettingsSources& sources = args->sources;
+  app.add_option("--listen", sources.listen, "Where to listen (default 127.0.0.1:4747); port 0 takes a free one")
       ->type_name("ADDRESS:PORT");
-  app.add_option("--store", args->store, "Where tasks are kept (default: a file in the data folder)")->type_name("URL");
-  app.add_option("--max-concurrent", args->max_concurrent, "How many tasks work at once (default 3)")
+  app.add_option("--store", sources.store, "Where tasks are kept (default: a file in the data folder)")
+      ->type_name("URL");
+  app.add_option("--max-concurrent", sources.max_concurrent, "How many tasks work at once (default 3)")
       ->check(CLI::Range(1, 10'000));
-  app.add_option("--config", args->config, "Settings (default: errand.toml in the data folder)")->type_name("FILE");
-  app.add_flag("--behind-proxy", args->behind_proxy, "A proxy in front does TLS");
-  app.add_option("--tls-cert", args->tls_cert, "The certificate chain")->type_name("PEM");
-  app.add_option("--tls-key", args->tls_key, "Its key")->type_name("PEM");
-  app.add_option("--allow-host", args->allow_host, "A name by which it may be called; repeatable")
+  app.add_option("--config", sources.config, "Settings (default: errand.toml in the data folder)")->type_name("FILE");
+  app.add_flag("--behind-proxy", sources.behind_proxy, "A proxy in front does TLS");
+  app.add_option("--tls-cert", sources.tls_cert, "The certificate chain")->type_name("PEM");
+  app.add_option("--tls-key", sources.tls_key, "Its key")->type_name("PEM");
+  app.add_option("--allow-host", sources.allow_host, "A name by which it may be called; repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  app.add_option("--log-level", args->log_level, "How much to log: debug, info, warning, error")
+  app.add_option("--log-level", sources.log_level, "How much to log: debug, info, warning, error")
       ->type_name("LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   return [args, &globals] {
-    args->data_dir = globals.data_dir;
+    args->sources.data_dir = globals.data_dir;
     args->json = globals.screen.json;
     return *args;
   };

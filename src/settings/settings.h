@@ -4,13 +4,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "cli/serve.h"
 
-namespace errand::cli {
+namespace errand {
 
 // A model of the built-in agent: [model], or [models.NAME].
 struct ModelSettings {
@@ -72,7 +72,22 @@ struct Settings {
   std::vector<std::string> given;  // The names of all that the file, the environment or a flag has set.
 };
 
-// `environment` is of the form of environ: names to values.
-Result<Settings> read_settings(const ServeArgs& args, const std::map<std::string, std::string>& environment);
+// Where settings come from. What is absent comes from the environment (ERRAND_...), then the file, then the default.
+struct SettingsSources {
+  std::string data_dir;               // Absolute.
+  std::optional<std::string> config;  // A TOML file; absent: data_dir/errand.toml, where there is one.
+  // Flags of `errand serve`.
+  std::optional<std::string> listen;  // "127.0.0.1:4747"
+  std::optional<std::string> store;   // A URL; absent: the SQLite file in the data folder.
+  std::optional<int> max_concurrent;
+  bool behind_proxy = false;
+  std::optional<std::string> tls_cert;  // PEM files.
+  std::optional<std::string> tls_key;
+  std::vector<std::string> allow_host;  // More names that the Host header may have.
+  std::optional<std::string> log_level;
+};
 
-}  // namespace errand::cli
+// `environment` is of the form of environ: names to values.
+Result<Settings> read_settings(const SettingsSources& sources, const std::map<std::string, std::string>& environment);
+
+}  // namespace errand

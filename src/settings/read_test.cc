@@ -1,34 +1,33 @@
-#include "cli/settings.h"
-
 #include <gtest/gtest.h>
 
 #include "base/test_folder.h"
+#include "settings/settings.h"
 
-namespace errand::cli {
+namespace errand {
 namespace {
 
 class SettingsTest : public testing::Test {
  protected:
-  SettingsTest() { args_.data_dir = folder_.path(); }
+  SettingsTest() { sources_.data_dir = folder_.path(); }
   void file(const std::string& text) { folder_.write("errand.toml", text); }
   std::string refusal(const std::map<std::string, std::string>& environment = {}) {
-    const Result<Settings> read = read_settings(args_, environment);
+    const Result<Settings> read = read_settings(sources_, environment);
     return read ? "" : read.error().message;
   }
 
   TestFolder folder_;
-  ServeArgs args_;
+  SettingsSources sources_;
 };
 
 TEST_F(SettingsTest, FlagsBeatTheEnvironmentWhichBeatsTheFileWhichBeatsTheDefaults) {
-  EXPECT_EQ(read_settings(args_, {})->max_concurrent, 3);
+  EXPECT_EQ(read_settings(sources_, {})->max_concurrent, 3);
   file("max_concurrent = 4\nretention_s = 60\nallow_hosts = [\"a.example\"]\n[max_per_agent]\ndemo = 1\n");
-  EXPECT_EQ(read_settings(args_, {})->max_concurrent, 4);
-  EXPECT_EQ(read_settings(args_, {})->max_per_agent.at("demo"), 1);
-  EXPECT_EQ(read_settings(args_, {{"ERRAND_MAX_CONCURRENT", "5"}})->max_concurrent, 5);
-  args_.max_concurrent = 6;
-  EXPECT_EQ(read_settings(args_, {{"ERRAND_MAX_CONCURRENT", "5"}})->max_concurrent, 6);
-  EXPECT_EQ(read_settings(args_, {})->retention_s, 60);
+  EXPECT_EQ(read_settings(sources_, {})->max_concurrent, 4);
+  EXPECT_EQ(read_settings(sources_, {})->max_per_agent.at("demo"), 1);
+  EXPECT_EQ(read_settings(sources_, {{"ERRAND_MAX_CONCURRENT", "5"}})->max_concurrent, 5);
+  sources_.max_concurrent = 6;
+  EXPECT_EQ(read_settings(sources_, {{"ERRAND_MAX_CONCURRENT", "5"}})->max_concurrent, 6);
+  EXPECT_EQ(read_settings(sources_, {})->retention_s, 60);
 }
 
 TEST_F(SettingsTest, RefusesUnknownNamesAndWrongTypesByName) {
@@ -45,12 +44,12 @@ TEST_F(SettingsTest, RefusesUnknownNamesAndWrongTypesByName) {
 }
 
 TEST_F(SettingsTest, ForksHaveLimits) {
-  EXPECT_EQ(read_settings(args_, {})->fork_tool_result_chars, 1'500);
-  EXPECT_EQ(read_settings(args_, {})->fork_tokens, 100'000);
+  EXPECT_EQ(read_settings(sources_, {})->fork_tool_result_chars, 1'500);
+  EXPECT_EQ(read_settings(sources_, {})->fork_tokens, 100'000);
   file("[fork]\ntokens = 50000\nprofile = \"tiered\"\n");
-  EXPECT_EQ(read_settings(args_, {})->fork_tokens, 50'000);
-  EXPECT_EQ(read_settings(args_, {})->fork_profile, "tiered");
-  EXPECT_EQ(read_settings(args_, {{"ERRAND_FORK_TOOL_RESULT_CHARS", "700"}})->fork_tool_result_chars, 700);
+  EXPECT_EQ(read_settings(sources_, {})->fork_tokens, 50'000);
+  EXPECT_EQ(read_settings(sources_, {})->fork_profile, "tiered");
+  EXPECT_EQ(read_settings(sources_, {{"ERRAND_FORK_TOOL_RESULT_CHARS", "700"}})->fork_tool_result_chars, 700);
   file("[fork]\nprofile = \"clever\"\n");
   EXPECT_NE(refusal().find("fork.profile"), std::string::npos) << refusal();
   file("[fork]\ntokens = 1\n");
@@ -58,10 +57,10 @@ TEST_F(SettingsTest, ForksHaveLimits) {
 }
 
 TEST_F(SettingsTest, AGroupIsATable) {
-  EXPECT_EQ(read_settings(args_, {})->tools_family, "background");
+  EXPECT_EQ(read_settings(sources_, {})->tools_family, "background");
   file("[tools]\nfamily = \"superagents\"\n");
-  EXPECT_EQ(read_settings(args_, {})->tools_family, "superagents");
-  EXPECT_EQ(read_settings(args_, {{"ERRAND_TOOLS_FAMILY", "bgagent"}})->tools_family, "bgagent");
+  EXPECT_EQ(read_settings(sources_, {})->tools_family, "superagents");
+  EXPECT_EQ(read_settings(sources_, {{"ERRAND_TOOLS_FAMILY", "bgagent"}})->tools_family, "bgagent");
   file("[tools]\nfamly = \"superagents\"\n");
   EXPECT_NE(refusal().find("tools.famly is no setting"), std::string::npos) << refusal();
   file("tools = 1\n");
@@ -69,13 +68,13 @@ TEST_F(SettingsTest, AGroupIsATable) {
 }
 
 TEST_F(SettingsTest, LimitsOfCommandsAreSettings) {
-  const Result<Settings> usual = read_settings(args_, {});
+  const Result<Settings> usual = read_settings(sources_, {});
   EXPECT_EQ(usual->limit_processes, 512);
   EXPECT_EQ(usual->limit_memory_bytes, 2LL << 30);
   file("limit_processes = 0\nwork_dirs = [\"/srv\"]\nchild_umask = \"077\"\nenv_allow = [\"CC\", \"CARGO_*\"]\n");
-  EXPECT_EQ(read_settings(args_, {})->limit_processes, 0) << "none";
-  EXPECT_EQ(read_settings(args_, {})->env_allow.size(), 2u);
-  EXPECT_EQ(read_settings(args_, {{"ERRAND_LIMIT_NICE", "-5"}})->limit_nice, -5);
+  EXPECT_EQ(read_settings(sources_, {})->limit_processes, 0) << "none";
+  EXPECT_EQ(read_settings(sources_, {})->env_allow.size(), 2u);
+  EXPECT_EQ(read_settings(sources_, {{"ERRAND_LIMIT_NICE", "-5"}})->limit_nice, -5);
   file("child_umask = \"089\"\n");
   EXPECT_NE(refusal().find("octal"), std::string::npos);
   file("work_dirs = [\"here\"]\n");
@@ -83,12 +82,12 @@ TEST_F(SettingsTest, LimitsOfCommandsAreSettings) {
 }
 
 TEST_F(SettingsTest, AFileThatWasNamedMustBeThere) {
-  args_.config = folder_ / "other.toml";
+  sources_.config = folder_ / "other.toml";
   EXPECT_NE(refusal().find("other.toml"), std::string::npos);
 }
 
 TEST_F(SettingsTest, ACertificateNeedsItsKey) {
-  args_.tls_cert = "cert.pem";
+  sources_.tls_cert = "cert.pem";
   EXPECT_NE(refusal().find("tls_key"), std::string::npos);
 }
 
@@ -96,7 +95,7 @@ TEST_F(SettingsTest, ModelsAreTablesWithTheirOwnNames) {
   file(
       "[model]\nbase_url = \"http://127.0.0.1:11434/v1\"\nmodel = \"qwen3\"\ncontext_tokens = 32000\n"
       "[models.big]\napi = \"anthropic\"\nkey_env = \"BIG_KEY\"\ninput_usd = 3.5\nheaders = { x-team = \"a\" }\n");
-  const Result<Settings> read = read_settings(args_, {});
+  const Result<Settings> read = read_settings(sources_, {});
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->models.at("").model, "qwen3");
   EXPECT_EQ(read->models.at("").numbers.at("context_tokens"), "32000");
@@ -115,7 +114,7 @@ TEST_F(SettingsTest, AnMcpServerIsAProgramOrAnAddress) {
   file(
       "[mcp.files]\ncommand = [\"npx\", \"server\"]\nenv = { A = \"1\" }\n[mcp.web]\nurl = \"https://x\"\ntimeout_s = "
       "5\n");
-  const Result<Settings> read = read_settings(args_, {});
+  const Result<Settings> read = read_settings(sources_, {});
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->mcp.at("files").command, (std::vector<std::string>{"npx", "server"}));
   EXPECT_EQ(read->mcp.at("files").env.at("A"), "1");
@@ -125,8 +124,8 @@ TEST_F(SettingsTest, AnMcpServerIsAProgramOrAnAddress) {
   file("[mcp.web]\nurl = 3\n");
   EXPECT_NE(refusal().find("mcp.web.url must be a text"), std::string::npos);
   file("[fetch]\nenabled = true\n");
-  EXPECT_TRUE(read_settings(args_, {})->fetch_enabled);
+  EXPECT_TRUE(read_settings(sources_, {})->fetch_enabled);
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand

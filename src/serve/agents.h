@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/settings.h"
 #include "driver/driver.h"
+#include "settings/settings.h"
 #include "task/agent.h"
 
-namespace errand {
+namespace errand::serve {
 
 // What the built-in agent works with where nobody says.
 struct DefaultModel {
@@ -20,7 +20,7 @@ struct DefaultModel {
 
 // With the agents that ship as presets and those of the settings file; one that cannot be used here is listed, and says
 // why.
-Result<std::vector<Agent>> all_agents(const std::map<std::string, Driver*>& drivers, const cli::Settings& settings,
+Result<std::vector<Agent>> all_agents(const std::map<std::string, Driver*>& drivers, const Settings& settings,
                                       const DefaultModel& model);
 
-}  // namespace errand
+}  // namespace errand::serve

@@ -5,21 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "cli/settings.h"
 #include "driver/builtin/model_choice.h"
 #include "driver/builtin/tools/tool_set.h"
 #include "engine/engine.h"
 #include "net/routes/routes.h"
 #include "process/client.h"
+#include "settings/settings.h"
 
-namespace errand {
+namespace errand::serve {
 
-EngineSettings engine_settings(const cli::Settings& settings);
+EngineSettings engine_settings(const Settings& settings);
 // What the API calls a setting.
 std::vector<std::string> pinned_settings(std::vector<std::string> given);
-std::vector<builtin::ModelSetup> model_setups(const cli::Settings& settings);
-std::map<std::string, builtin::McpServer> mcp_servers(const cli::Settings& settings);
+std::vector<builtin::ModelSetup> model_setups(const Settings& settings);
+std::map<std::string, builtin::McpServer> mcp_servers(const Settings& settings);
 // By which means each limit of a command holds here.
 net::Means means_of(const process::Abilities& can);
 
-}  // namespace errand
+}  // namespace errand::serve

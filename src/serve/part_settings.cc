@@ -1,12 +1,12 @@
-#include "main_settings.h"
+#include "serve/part_settings.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
-namespace errand {
+namespace errand::serve {
 
-EngineSettings engine_settings(const cli::Settings& settings) {
+EngineSettings engine_settings(const Settings& settings) {
   EngineSettings out;
   out.max_concurrent = static_cast<int>(settings.max_concurrent);
   for (const auto& [name, limit] : settings.max_per_agent) out.max_per_agent[name] = static_cast<int>(limit);
@@ -42,7 +42,7 @@ std::vector<std::string> pinned_settings(std::vector<std::string> given) {
   return given;
 }
 
-std::vector<builtin::ModelSetup> model_setups(const cli::Settings& settings) {
+std::vector<builtin::ModelSetup> model_setups(const Settings& settings) {
   std::vector<builtin::ModelSetup> setups;
   setups.reserve(settings.models.size());
   for (const auto& [name, model] : settings.models)
@@ -58,7 +58,7 @@ std::vector<builtin::ModelSetup> model_setups(const cli::Settings& settings) {
   return setups;
 }
 
-std::map<std::string, builtin::McpServer> mcp_servers(const cli::Settings& settings) {
+std::map<std::string, builtin::McpServer> mcp_servers(const Settings& settings) {
   std::map<std::string, builtin::McpServer> servers;
   for (const auto& [name, server] : settings.mcp)
     servers.emplace(name, builtin::McpServer{.command = server.command,
@@ -88,4 +88,4 @@ net::Means means_of(const process::Abilities& can) {
   return means;
 }
 
-}  // namespace errand
+}  // namespace errand::serve

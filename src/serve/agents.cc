@@ -1,4 +1,4 @@
-#include "main_agents.h"
+#include "serve/agents.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include "api/agents.h"
 #include "tools/presets.h"
 
-namespace errand {
+namespace errand::serve {
 namespace {
 
 std::vector<Agent> found_agents(bool opencode) {
@@ -45,7 +45,7 @@ Result<std::vector<Agent>> file_agents(const std::vector<std::string>& setups) {
 
 }  // namespace
 
-Result<std::vector<Agent>> all_agents(const std::map<std::string, Driver*>& drivers, const cli::Settings& settings,
+Result<std::vector<Agent>> all_agents(const std::map<std::string, Driver*>& drivers, const Settings& settings,
                                       const DefaultModel& model) {
   std::vector<Agent> agents = found_agents(drivers.contains("opencode"));
   for (Agent& preset : tools::preset_agents(settings.tools_family)) agents.push_back(std::move(preset));
@@ -67,4 +67,4 @@ Result<std::vector<Agent>> all_agents(const std::map<std::string, Driver*>& driv
   return agents;
 }
 
-}  // namespace errand
+}  // namespace errand::serve

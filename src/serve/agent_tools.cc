@@ -1,8 +1,8 @@
-#include "main_tools.h"
+#include "serve/agent_tools.h"
 
 #include <utility>
 
-namespace errand {
+namespace errand::serve {
 namespace {
 
 struct Waiting final : AgentTools::Handle {
@@ -36,4 +36,4 @@ std::unique_ptr<AgentTools::Handle> ToolsForAgents::call(std::string name, std::
   return handle;
 }
 
-}  // namespace errand
+}  // namespace errand::serve

@@ -1,4 +1,4 @@
-#include "main_data_dir.h"
+#include "serve/data_dir.h"
 
 #include <cerrno>
 #include <cstring>
@@ -14,7 +14,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 
-namespace errand {
+namespace errand::serve {
 namespace {
 
 constexpr mode_t others = 077;
@@ -97,4 +97,4 @@ Status make_data_dir(const std::string& path) {
   return {};
 }
 
-}  // namespace errand
+}  // namespace errand::serve

@@ -8,7 +8,7 @@
 #include "driver/agent_tools.h"
 #include "tools/toolbox.h"
 
-namespace errand {
+namespace errand::serve {
 
 // Called as the session of the agent's task. They come after the drivers: the tools need the engine, and the engine its
 // drivers.
@@ -24,4 +24,4 @@ class ToolsForAgents final : public AgentTools {
   tools::Toolbox* toolbox_ = nullptr;
 };
 
-}  // namespace errand
+}  // namespace errand::serve

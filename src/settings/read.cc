@@ -1,5 +1,3 @@
-#include "cli/settings.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -10,13 +8,15 @@
 
 #include <fmt/format.h>
 
+#include "settings/settings.h"
+
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
 #include "base/json_out.h"
 #include "base/text.h"
 
-namespace errand::cli {
+namespace errand {
 namespace {
 
 using Field = std::variant<std::string Settings::*, int64_t Settings::*, bool Settings::*,
@@ -345,13 +345,13 @@ std::string environment_name(std::string_view name) {
 
 }  // namespace
 
-Result<Settings> read_settings(const ServeArgs& args, const std::map<std::string, std::string>& environment) {
+Result<Settings> read_settings(const SettingsSources& sources, const std::map<std::string, std::string>& environment) {
   Settings settings;
-  const std::string path = args.config.value_or(args.data_dir + "/errand.toml");
+  const std::string path = sources.config.value_or(sources.data_dir + "/errand.toml");
   std::error_code error;
   if (std::filesystem::exists(path, error)) {
     if (Status read = read_file(settings, path); !read) return std::unexpected(read.error());
-  } else if (args.config) {
+  } else if (sources.config) {
     return fail(Code::not_found, fmt::format("There is no settings file {}.", path));
   }
   for (const Setting& setting : all_settings) {
@@ -361,17 +361,17 @@ Result<Settings> read_settings(const ServeArgs& args, const std::map<std::string
       if (Status read = from_text(settings, setting, value->second, name); !read) return std::unexpected(read.error());
     }
   }
-  if (args.listen) settings.listen = *args.listen;
-  if (args.store) settings.store = *args.store;
-  if (args.max_concurrent) {
-    settings.max_concurrent = *args.max_concurrent;
+  if (sources.listen) settings.listen = *sources.listen;
+  if (sources.store) settings.store = *sources.store;
+  if (sources.max_concurrent) {
+    settings.max_concurrent = *sources.max_concurrent;
     settings.given.emplace_back("max_concurrent");
   }
-  if (args.behind_proxy) settings.behind_proxy = true;
-  if (args.tls_cert) settings.tls_cert = *args.tls_cert;
-  if (args.tls_key) settings.tls_key = *args.tls_key;
-  if (args.log_level) settings.log_level = *args.log_level;
-  settings.allow_hosts.insert(settings.allow_hosts.end(), args.allow_host.begin(), args.allow_host.end());
+  if (sources.behind_proxy) settings.behind_proxy = true;
+  if (sources.tls_cert) settings.tls_cert = *sources.tls_cert;
+  if (sources.tls_key) settings.tls_key = *sources.tls_key;
+  if (sources.log_level) settings.log_level = *sources.log_level;
+  settings.allow_hosts.insert(settings.allow_hosts.end(), sources.allow_host.begin(), sources.allow_host.end());
   if (settings.max_concurrent < 1) return fail(Code::invalid_argument, "max_concurrent must be at least 1.");
   if (settings.child_umask.empty() || settings.child_umask.size() > 4 ||
       settings.child_umask.find_first_not_of("01234567") != std::string::npos ||
@@ -387,4 +387,4 @@ Result<Settings> read_settings(const ServeArgs& args, const std::map<std::string
   return settings;
 }
 
-}  // namespace errand::cli
+}  // namespace errand

@@ -1,0 +1,98 @@
+#include "serve/drivers.h"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/version.h"
+#include "driver/builtin/builtin_driver.h"
+#include "driver/fake/demo.h"
+#include "driver/opencode/opencode_driver.h"
+#include "serve/environment.h"
+#include "serve/part_settings.h"
+
+namespace errand::serve {
+
+Result<std::unique_ptr<Drivers>> Drivers::make(const DriverParts& parts, const Settings& settings,
+                                               const EngineSettings& engine) {
+  Ground& ground = parts.ground;
+  std::unique_ptr<Drivers> made(new Drivers);
+  made->fork_ = engine.fork;
+  made->command_options_ = {.data_dir = parts.data_dir,
+                            .environment = Environment::get().list(),
+                            .env_allow = settings.env_allow,
+                            .work_dirs = settings.work_dirs,
+                            .umask = static_cast<int>(std::strtol(settings.child_umask.c_str(), nullptr, 8)),
+                            .default_timeout_ms = engine.command_timeout_ms,
+                            .output_limit = engine.output_limit,
+                            .artifacts = {.bytes = settings.artifacts_max_bytes, .files = settings.artifacts_max_files},
+                            .reach = parts.reach};
+  made->command_ = command::make_command_driver(made->command_options_, {.supervisor = parts.supervisor,
+                                                                         .timers = ground.timers,
+                                                                         .background = ground.background,
+                                                                         .engine = ground.loop.get(),
+                                                                         .files = &ground.files,
+                                                                         .folders = &ground.folders});
+  made->demo_ = fake::make_demo_driver(ground.timers);
+  if (Status built = made->make_builtin(parts, settings); !built) return std::unexpected(built.error());
+  made->make_opencode(parts);
+  made->all_ = {{"command", made->command_.get()}, {"builtin", made->builtin_.get()}, {"demo", made->demo_.get()}};
+  if (made->opencode_) made->all_.emplace("opencode", made->opencode_.get());
+  return made;
+}
+
+Status Drivers::make_builtin(const DriverParts& parts, const Settings& settings) {
+  Ground& ground = parts.ground;
+  const std::map<std::string, std::string> environment = Environment::get().map();
+  Result<builtin::ModelDirectory> models = builtin::ModelDirectory::make(model_setups(settings), environment);
+  if (!models) return std::unexpected(models.error());
+  http::Options http_options = http::options_from_environment(environment);
+  http_options.user_agent = fmt::format("errand/{}", version);
+  http_ = http::make_client(*ground.loop, std::move(http_options));
+  models_ = model::make_models(*http_, ground.timers, ground.clock, ground.random);
+  tool_set_ = builtin::make_tool_set(
+      {.command = command_options_,
+       .fetch = {.enabled = settings.fetch_enabled, .allow_private = settings.fetch_allow_private},
+       .mcp = mcp_servers(settings)},
+      {.supervisor = parts.supervisor,
+       .timers = ground.timers,
+       .background = ground.background,
+       .engine = *ground.loop,
+       .clock = ground.clock,
+       .random = ground.random,
+       .http = http_.get(),
+       .agent_tools = &parts.agent_tools});
+  default_model_.unavailable = models->unavailable();
+  if (Result<builtin::ModelChoice> choice = models->choose("")) default_model_.name = choice->model;
+  builtin_ = builtin::make_builtin_driver(std::move(*models), {.models = *models_,
+                                                               .http = http_.get(),
+                                                               .tools = *tool_set_,
+                                                               .timers = ground.timers,
+                                                               .clock = ground.clock,
+                                                               .random = ground.random,
+                                                               .loop = *ground.loop,
+                                                               .background = ground.calls,
+                                                               .files = command_.get()});
+  return {};
+}
+
+// Where it is installed.
+void Drivers::make_opencode(const DriverParts& parts) {
+  Ground& ground = parts.ground;
+  std::string program = opencode::find_opencode(command_options_.environment);
+  if (program.empty()) return;
+  opencode_ = opencode::make_opencode_driver({.data_dir = parts.data_dir,
+                                              .program = std::move(program),
+                                              .environment = command_options_.environment,
+                                              .fork_limits = [this] { return fork_; }},
+                                             {.supervisor = parts.supervisor,
+                                              .http = *http_,
+                                              .timers = ground.timers,
+                                              .clock = ground.clock,
+                                              .random = ground.random,
+                                              .files = &ground.files,
+                                              .background = &ground.calls,
+                                              .engine = ground.loop.get()});
+}
+
+}  // namespace errand::serve

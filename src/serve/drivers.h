@@ -1,0 +1,65 @@
+// The drivers that this build has, made from the settings. A new driver is made and listed here (drivers.cc), and its
+// agent in agents.cc.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "driver/agent_tools.h"
+#include "driver/builtin/tools/tool_set.h"
+#include "driver/command/command_driver.h"
+#include "driver/driver.h"
+#include "engine/engine.h"
+#include "http/client.h"
+#include "model/model.h"
+#include "process/client.h"
+#include "serve/agents.h"
+#include "serve/ground.h"
+#include "settings/settings.h"
+
+namespace errand::serve {
+
+// What drivers work with. All outlive them.
+struct DriverParts {
+  Ground& ground;
+  process::SupervisorClient& supervisor;
+  AgentTools& agent_tools;
+  std::string data_dir;
+  std::function<StringMap(const Task&)> reach;  // The environment by which a run reaches this server as its task.
+};
+
+class Drivers {
+ public:
+  // Fails where the settings name a model that cannot be. Starts nothing.
+  static Result<std::unique_ptr<Drivers>> make(const DriverParts& parts, const Settings& settings,
+                                               const EngineSettings& engine);
+
+  // By the name that agents give.
+  const std::map<std::string, Driver*>& all() const { return all_; }
+  const DefaultModel& default_model() const { return default_model_; }
+  // On the loop, when settings have changed.
+  void use(const EngineSettings& now) { fork_ = now.fork; }
+
+ private:
+  Drivers() = default;
+  Status make_builtin(const DriverParts& parts, const Settings& settings);
+  void make_opencode(const DriverParts& parts);
+
+  fork::Limits fork_;
+  DefaultModel default_model_;
+  std::map<std::string, Driver*> all_;
+  command::CommandOptions command_options_;
+  // In this order: what refers to others comes after them.
+  std::unique_ptr<Driver> command_;
+  std::unique_ptr<Driver> demo_;
+  std::unique_ptr<http::Client> http_;
+  std::unique_ptr<model::Models> models_;
+  std::unique_ptr<builtin::ToolSet> tool_set_;
+  std::unique_ptr<Driver> builtin_;
+  std::unique_ptr<Driver> opencode_;
+};
+
+}  // namespace errand::serve

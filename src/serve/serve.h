@@ -1,0 +1,21 @@
+// The two programs of errand that are not clients: the server and the supervisor.
+#pragma once
+
+#include <string>
+
+#include "settings/settings.h"
+
+namespace errand::serve {
+
+// Runs the server of a data folder until it is told to stop. Returns the exit code: 0, or 1 where it could not start;
+// the reason is on standard error by then, as JSON where `json` is true. It changes the process for good: call it once,
+// from main, before there are threads.
+int run_server(const SettingsSources& sources, bool json);
+
+// Runs the supervisor until it has nothing left to do. The server starts it; people need not.
+int run_supervisor(const std::string& data_dir);
+
+// The tools' descriptions as a JSON array, in the names of a family.
+std::string tools_json(std::string_view family);
+
+}  // namespace errand::serve
