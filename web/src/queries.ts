@@ -163,7 +163,7 @@ export function startQueries(): void {
 }
 
 // What is at work, of everything or under a filter, for what needs a person: how many ask, and what.
-export const useActive = (filter: TaskQuery = {}, enabled = true) =>
+export const useActive = ({ status: _status, sort: _sort, ...filter }: TaskQuery = {}, enabled = true) =>
   useQuery({
     enabled,
     queryKey: ['active', filter],

@@ -13,9 +13,7 @@ const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/tasks', search: {}, replace: true });
-  },
+  beforeLoad: () => redirect({ to: '/tasks', search: {}, replace: true, throw: true }),
 });
 export const tasksRoute = createRoute({
   getParentRoute: () => root,

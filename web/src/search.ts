@@ -34,7 +34,7 @@ export const taskSearch = (search: Record<string, unknown>): TaskSearch =>
     batch: text(search.batch),
     parent: text(search.parent),
     sort: oneOf(search.sort, sorts),
-  }) as TaskSearch;
+  });
 
 export const chatTabs = ['chat', 'log', 'timeline', 'artifacts', 'details'] as const;
 export type ChatTab = (typeof chatTabs)[number];
@@ -52,7 +52,7 @@ export const chatSearch = (search: Record<string, unknown>): ChatSearch =>
     tab: oneOf(search.tab, chatTabs),
     forkOf: text(search.forkOf),
     at: text(search.at),
-  }) as ChatSearch;
+  });
 
 // The same filter as the API's own words. A resumed task is running.
 export function taskQuery(search: TaskSearch): TaskQuery {
@@ -72,5 +72,5 @@ export function taskQuery(search: TaskSearch): TaskQuery {
     batch_id: search.batch,
     parent_session_id: search.parent,
     sort: search.sort,
-  }) as TaskQuery;
+  });
 }

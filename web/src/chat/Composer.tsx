@@ -1,6 +1,7 @@
 import { ArrowUp, LoaderCircle } from 'lucide-react';
-import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 
+import { useChanged } from '../lib/hooks';
 import { useStore } from '../lib/store';
 import { sendWith } from '../ui/preferences';
 import { readDraft, writeDraft } from './drafts';
@@ -33,24 +34,26 @@ export function Composer({
   const [sending, setSending] = useState(false);
   const unsure = useRef<string | null>(null); // Sent, and no answer came.
   const key = useStore(sendWith);
-  useEffect(() => setText(readDraft(place)), [place]);
+  if (useChanged(place)) setText(readDraft(place));
   useLayoutEffect(() => {
     const area = box.current;
     if (!area) return;
     area.style.height = 'auto';
     area.style.height = `${Math.min(240, area.scrollHeight)}px`;
   }, [text]);
-  const write = (value: string) => {
-    setText(value);
-    writeDraft(place, value);
-  };
+  const write = useCallback(
+    (value: string) => {
+      setText(value);
+      writeDraft(place, value);
+    },
+    [place],
+  );
   useEffect(() => {
     if (arrived !== undefined && unsure.current !== null && arrived === unsure.current) {
       unsure.current = null;
       write('');
     }
-    // Only what arrives matters.
-  }, [arrived]);
+  }, [arrived, write]);
 
   const send = async () => {
     const value = text.trim();

@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, BellRing, Brain, ChevronRight, Clock, FoldVertical, Info, TriangleAlert } from 'lucide-react';
-import { memo, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { memo, useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 
 import { isBusy, type Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
@@ -188,19 +188,19 @@ const RowView = memo(function RowView({ row, taskId, folder, busy, waiting }: Ro
 });
 
 // Rows that say the same are the same object, so that only what changed is drawn again.
-function useStableRows(rows: Row[]): Row[] {
-  const old = useRef(new Map<string, Row>());
-  return useMemo(() => {
+function makeStabilizer() {
+  let old = new Map<string, Row>();
+  return (rows: Row[]): Row[] => {
     const next = new Map<string, Row>();
     const stable = rows.map((row) => {
-      const before = old.current.get(row.key);
+      const before = old.get(row.key);
       const same = before && before.kind === row.kind && equal(before, row) ? before : row;
       next.set(row.key, same);
       return same;
     });
-    old.current = next;
+    old = next;
     return stable;
-  }, [rows]);
+  };
 }
 function equal(a: Row, b: Row): boolean {
   if (a.kind === 'block' && b.kind === 'block') return a.text === b.text && a.live === b.live && a.first === b.first;
@@ -226,7 +226,8 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const [split] = useState(makeSplitter);
   const working = task.status === 'running' || task.status === 'resumed';
-  const fresh = useMemo(() => {
+  const [stable] = useState(makeStabilizer);
+  const rows = useMemo(() => {
     const rows = rowsOf(transcript, split, working);
     // That it was cut short is said once: by how the task ended, where that is the reason.
     if (task.status === 'failed' || task.status === 'cancelled') {
@@ -237,9 +238,8 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
     const ask = task.waiting_for ? askOf(task.waiting_for) : null;
     if (ask && !rows.some((row) => row.kind === 'ask' && row.ask.id === ask.id))
       rows.push({ kind: 'ask', key: ask.id, ask });
-    return rows;
-  }, [transcript, split, working, task.waiting_for, task.status]);
-  const rows = useStableRows(fresh);
+    return stable(rows);
+  }, [transcript, split, stable, working, task.waiting_for, task.status]);
   const [atEnd, setAtEnd] = useState(true);
   const placed = useRef(false);
   const head = transcript.more ? 1 : 0;
@@ -275,7 +275,10 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
   }, [rows, height, virtual]);
 
   const loading = useRef<Promise<void> | null>(null);
-  const earlier = () => (loading.current ??= loadEarlier().finally(() => (loading.current = null)));
+  const earlier = useCallback(
+    () => (loading.current ??= loadEarlier().finally(() => (loading.current = null))),
+    [loadEarlier],
+  );
 
   // First the end, or the message that the address names, however far back it is: then what is before it is read first.
   const [wanted, setWanted] = useState(() => location.hash.slice(1));
@@ -300,8 +303,7 @@ export function Conversation({ task, transcript, loadEarlier, footer }: Props) {
     pinned.current = false;
     setLit(wanted);
     virtual.scrollToIndex(index + head, { align: 'start' });
-    // `earlier` is new each time and means the same.
-  }, [rows, head, virtual, wanted, transcript.more, pages]);
+  }, [rows, head, virtual, wanted, transcript.more, pages, earlier]);
   useEffect(() => {
     if (!lit) return;
     const later = setTimeout(() => setLit(null), 2500);

@@ -10,7 +10,7 @@ import { randomKey } from '../lib/clipboard';
 import { shown } from '../lib/hidden';
 import { queryClient, upToDate, useAgents, useTask } from '../queries';
 import { showError } from '../tasks/actions';
-import { agentIcon } from '../ui/agentIcon';
+import { AgentIcon } from '../ui/AgentIcon';
 import { Composer } from './Composer';
 import { readDraft, writeDraft } from './drafts';
 import { changed, launchOf, noOptions, textsOf, type Fork } from './launch';
@@ -100,7 +100,6 @@ export function NewChat({ agentId, forkOf, at }: Props) {
           <div className="grid grid-cols-2 gap-2 max-md:grid-cols-1">
             {agents.isPending && <div className="skeleton h-20" />}
             {all.map((agent) => {
-              const Icon = agentIcon(agent);
               const on = agent.id === chosen?.id;
               const look = on ? 'border-accent bg-accent-soft' : agent.available ? 'hover:bg-hover' : 'bg-panel';
               return (
@@ -123,10 +122,10 @@ export function NewChat({ agentId, forkOf, at }: Props) {
                       })
                     }
                   />
-                  <Icon
+                  <AgentIcon
+                    agent={agent}
                     size={18}
                     className={`mt-0.5 shrink-0 ${agent.available ? 'text-accent-text' : 'text-muted'}`}
-                    aria-hidden
                   />
                   <span className="min-w-0">
                     <span className={`block truncate font-medium ${agent.available ? '' : 'text-muted'}`}>

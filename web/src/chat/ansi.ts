@@ -14,8 +14,11 @@ const colour = (name: string | null | undefined): string => {
 // So that Tailwind sees them: text-(--ansi-0) text-(--ansi-1) text-(--ansi-2) text-(--ansi-3) text-(--ansi-4)
 // text-(--ansi-5) text-(--ansi-6) text-(--ansi-7)
 
+// Control characters are what these look for.
+/* eslint-disable no-control-regex */
 const notColour = /\u001b(?:\[[0-9;?]*[A-Za-ln-z]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][A-Z0-9]|[=>78cDEHMNOZ])/g;
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f]/g;
+/* eslint-enable no-control-regex */
 
 export function pieces(line: string): Piece[] {
   // A carriage return begins the line again: what stands after the last one is what a terminal shows.

@@ -42,12 +42,7 @@ const amount = (text: string): number | undefined => {
   return text.trim() !== '' && Number.isFinite(value) && value > 0 ? value : undefined;
 };
 
-export function launchOf(
-  text: string,
-  agent: { id: string; driver: string },
-  options: Options,
-  fork?: Fork | undefined,
-): Launch {
+export function launchOf(text: string, agent: { id: string; driver: string }, options: Options, fork?: Fork): Launch {
   const command = agent.driver === 'command';
   const body: Launch = command ? { kind: 'command', command: text } : { agent_id: agent.id, message: text };
   if (options.folder.trim()) body.work_dir = options.folder.trim();

@@ -2,7 +2,7 @@
 // of other servers are links: nothing is fetched because an agent wrote an address. Who reads the text, and what is done where
 // that would take too long: parser.ts.
 import { Square, SquareCheck } from 'lucide-react';
-import { Fragment, memo, useEffect, useMemo, useReducer, useRef, useState, type ReactNode } from 'react';
+import { Fragment, memo, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 
 import { useTranslation } from '../i18n/i18n';
 import { number } from '../lib/format';
@@ -200,33 +200,36 @@ interface Read {
   outcome: Outcome;
 }
 
-// What is known of a text, which may be what was known of its beginning.
-function useOutcome(text: string, live: boolean): Read | null {
-  const [, again] = useReducer((n: number) => n + 1, 0);
-  const last = useRef<Read | null>(null);
-  const asked = useRef<{ text: string; takeBack: () => void } | null>(null);
-  const now = useMemo(() => {
+// Remembers what was read last of a text that grows. A render that is thrown away does no harm: what it read stays true.
+function makeReader() {
+  let last: Read | null = null;
+  // The best that is known of `text`. `answer`: what the worker said last.
+  return (text: string, live: boolean, answer: Read | null): Read | null => {
+    if (answer && text.startsWith(answer.text) && answer.text.length > (last?.text.length ?? -1)) last = answer;
     // Also what is open yet is read at once where it can be, with its marks closed.
     const outcome = parser.now(live ? heal(text) : text);
-    return outcome ? { text, outcome } : null;
-  }, [text, live]);
-  if (now) last.current = now;
-  if (last.current && !text.startsWith(last.current.text)) last.current = null;
-  const known = last.current;
+    if (outcome) last = { text, outcome };
+    if (last && !text.startsWith(last.text)) last = null;
+    return last;
+  };
+}
+
+// What is known of a text, which may be what was known of its beginning.
+function useOutcome(text: string, live: boolean): Read | null {
+  const [read] = useState(makeReader);
+  const [answer, setAnswer] = useState<Read | null>(null);
+  const takeBack = useRef<(() => void) | null>(null); // Of the question that is under way.
+  const known = useMemo(() => read(text, live, answer), [read, text, live, answer]);
   useEffect(() => {
-    const ask = () => {
-      // One at a time; and what failed is not tried again with each further word, but once it is all there.
-      if (known?.text === text || asked.current || (live && known?.outcome === 'failed')) return;
-      const takeBack = parser.ask(text, (outcome) => {
-        asked.current = null;
-        last.current = { text, outcome };
-        again();
-      });
-      asked.current = { text, takeBack };
-    };
-    ask();
-  });
-  useEffect(() => () => asked.current?.takeBack(), []);
+    // One at a time, the next one with the answer; and what failed is not tried again with each further word, but once it is
+    // all there.
+    if (known?.text === text || takeBack.current || (live && known?.outcome === 'failed')) return;
+    takeBack.current = parser.ask(text, (outcome) => {
+      takeBack.current = null;
+      setAnswer({ text, outcome });
+    });
+  }, [text, live, known, answer]);
+  useEffect(() => () => takeBack.current?.(), []);
   return known;
 }
 

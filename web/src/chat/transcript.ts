@@ -99,7 +99,7 @@ export function apply(state: Transcript, event: TaskEvent): Transcript {
       const { message_id, call_id, name, input } = event.data;
       next.messages = change(state.messages, message_id, (message) => ({
         ...message,
-        parts: [...message.parts, { type: 'tool_call', call_id, name, input } as Part],
+        parts: [...message.parts, { type: 'tool_call', call_id, name, input }],
       }));
       break;
     }

@@ -53,7 +53,8 @@ class Maker {
     const out: Inline[] = [];
     const put = (each: Inline) => {
       // Text in a row is one text.
-      if (typeof each === 'string' && typeof out.at(-1) === 'string') out[out.length - 1] = `${out.at(-1)}${each}`;
+      const last = out.at(-1);
+      if (typeof each === 'string' && typeof last === 'string') out[out.length - 1] = last + each;
       else out.push(each);
     };
     for (const token of tokens ?? []) {

@@ -1,7 +1,7 @@
 // The transcript of a task, live. First the stream is told to bring everything of the task; then the snapshot is read;
 // then what came meanwhile and is not in it is put behind it. So nothing is missed and nothing is doubled, also when the
 // page is reloaded in the middle of a sentence or the server is killed. Shown 20 times a second at most.
-import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { api, ApiError, call } from '../api/client';
 import type { TaskEvent } from '../api/types';
@@ -53,9 +53,10 @@ async function readSnapshot(id: string, signal: AbortSignal): Promise<Transcript
   };
 }
 
+// For one task as long as it lives: whoever shows another one is another component (a key).
 export function useTranscript(id: string): LiveTranscript {
-  const current = useRef<Transcript | null>(null);
-  const [, show] = useReducer((n: number) => n + 1, 0);
+  const current = useRef<Transcript | null>(null); // The newest; what is shown may be a frame behind it.
+  const [transcript, setTranscript] = useState<Transcript | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const [attempt, setAttempt] = useState(0);
 
@@ -67,9 +68,10 @@ export function useTranscript(id: string): LiveTranscript {
     let failures = 0;
     let reading = false;
     let stale = false; // Asked for again while it was being read.
-    current.current = null;
-    setError(null);
-    show();
+    const take = (next: Transcript) => {
+      current.current = next;
+      setTranscript(next);
+    };
 
     const flush = () => {
       frame = undefined;
@@ -79,8 +81,7 @@ export function useTranscript(id: string): LiveTranscript {
       waiting = [];
       // A gap cannot be (the stream has none), but if there were one, the snapshot is read again rather than guessed.
       if (next.length > 0 && next[0]!.seq > before.seq + 1) return void read();
-      current.current = applyAll(before, next);
-      show();
+      take(applyAll(before, next));
     };
     const read = async () => {
       if (reading) {
@@ -90,10 +91,9 @@ export function useTranscript(id: string): LiveTranscript {
       reading = true;
       stale = false;
       try {
-        current.current = await readSnapshot(id, abort.signal);
+        take(await readSnapshot(id, abort.signal));
         failures = 0;
         setError(null);
-        show();
         reading = false;
         if (stale) return void read();
         flush();
@@ -135,8 +135,12 @@ export function useTranscript(id: string): LiveTranscript {
     const now = current.current;
     if (!now || now.messages[0]?.id !== first.id) return;
     current.current = { ...now, messages: [...page.messages.map(whole), ...now.messages], more: page.more };
-    show();
+    setTranscript(current.current);
   }, [id]);
+  const retry = useCallback(() => {
+    setError(null);
+    setAttempt((n) => n + 1);
+  }, []);
 
-  return { transcript: current.current, error, loadEarlier, retry: useCallback(() => setAttempt((n) => n + 1), []) };
+  return { transcript, error, loadEarlier, retry };
 }

@@ -54,6 +54,15 @@ export function useDebounced<T>(value: T, wait: number, first: T = value): T {
   return settled;
 }
 
+// Whether the value is another one than in the render before: the place to set state that belongs to the old value back. React
+// then renders once more, before anything of the old state is shown; an effect would show it first.
+export function useChanged<T>(value: T): boolean {
+  const [last, setLast] = useState(value);
+  if (Object.is(last, value)) return false;
+  setLast(value);
+  return true;
+}
+
 // The newest version of a value, for callbacks that live longer than a render.
 export function useLatest<T>(value: T) {
   const latest = useRef(value);

@@ -1,5 +1,5 @@
 // The shared worker: the hub for all tabs.
-import { Hub, type Port } from './hub';
+import { Hub } from './hub';
 import type { ToHub } from './protocol';
 
 const hub = new Hub();
@@ -7,5 +7,5 @@ const scope = self as unknown as { onconnect: (event: MessageEvent) => void };
 scope.onconnect = ({ ports }) => {
   const port = ports[0];
   if (!port) return;
-  port.onmessage = ({ data }: MessageEvent<ToHub>) => hub.receive(port as Port, data);
+  port.onmessage = ({ data }: MessageEvent<ToHub>) => hub.receive(port, data);
 };

@@ -9,7 +9,7 @@ import '../i18n/more';
 import { cost, number } from '../lib/format';
 import { queryClient, useAgents } from '../queries';
 import { showError } from '../tasks/actions';
-import { agentIcon } from '../ui/agentIcon';
+import { AgentIcon } from '../ui/AgentIcon';
 import Confirm from '../ui/Confirm';
 import type { Confirmation } from '../ui/Dialog';
 import { Empty } from '../ui/Empty';
@@ -87,7 +87,6 @@ export function AgentsPage() {
 
 function Card({ agent, onEdit, onRemove }: { agent: Agent; onEdit: (copy: boolean) => void; onRemove: () => void }) {
   const { t, language } = useTranslation();
-  const Icon = agentIcon(agent);
   const { budget, limits } = agent;
   const facts: [string, string][] = [[t('agents.driver'), agent.driver]];
   if (agent.driver !== 'command') facts.push([t('tasks.columns.model'), agent.model ?? t('agents.edit.drivers')]);
@@ -111,7 +110,7 @@ function Card({ agent, onEdit, onRemove }: { agent: Agent; onEdit: (copy: boolea
         <span
           className={`grid size-10 shrink-0 place-items-center rounded-xl ${agent.available ? 'bg-accent-soft text-accent-text' : 'bg-grey-soft text-grey'}`}
         >
-          <Icon size={20} aria-hidden />
+          <AgentIcon agent={agent} size={20} />
         </span>
         <div className="min-w-0 flex-1">
           <h2 className="truncate text-base font-semibold" title={agent.name}>

@@ -3,29 +3,28 @@ import { describe, expect, it } from 'vitest';
 import type { Agent } from '../api/types';
 import { bodyOf, faults, formOf, newForm, rulesOf } from './agentForm';
 
-const agent = (more: Partial<Agent> = {}): Agent =>
-  ({
-    id: 'agent_1',
-    name: 'reviewer',
-    driver: 'builtin',
-    model: null,
-    description: null,
-    builtin: false,
-    permission: null,
-    permission_rules: [],
-    max_concurrent: null,
-    budget: { tokens: null, cost_usd: null, turns: null, tool_calls: null, wall_s: null },
-    limits: { cpu_s: null, memory_bytes: null, processes: null, open_files: null, output_bytes: null, nice: 0 },
-    max_steps: null,
-    enable_skills: false,
-    enable_mcp: false,
-    options: {},
-    prompt: null,
-    tools: [],
-    available: true,
-    unavailable_reason: null,
-    ...more,
-  }) as Agent;
+const agent = (more: Partial<Agent> = {}): Agent => ({
+  id: 'agent_1',
+  name: 'reviewer',
+  driver: 'builtin',
+  model: null,
+  description: null,
+  builtin: false,
+  permission: null,
+  permission_rules: [],
+  max_concurrent: null,
+  budget: { tokens: null, cost_usd: null, turns: null, tool_calls: null, wall_s: null },
+  limits: { cpu_s: null, memory_bytes: null, processes: null, open_files: null, output_bytes: null, nice: 0 },
+  max_steps: null,
+  enable_skills: false,
+  enable_mcp: false,
+  options: {},
+  prompt: null,
+  tools: [],
+  available: true,
+  unavailable_reason: null,
+  ...more,
+});
 
 describe('the form of an agent', () => {
   it('sends what was set and nothing else', () => {

@@ -26,7 +26,7 @@ export interface AgentForm {
 
 const megabyte = 1_000_000;
 const decisions = new Set<string>(['ask', 'allow', 'deny']);
-const text = (value: unknown): string => (value === null || value === undefined ? '' : String(value));
+const text = (value: string | number | null | undefined): string => String(value ?? '');
 const everything = (rule: PermissionRule): boolean => rule.tool === '*' && !rule.pattern;
 
 export function formOf(agent: Agent): AgentForm {

@@ -5,7 +5,7 @@ import { lazy, memo, Suspense, useCallback, useEffect, useLayoutEffect, useMemo,
 import { needsInput, type Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { quoted } from '../lib/hidden';
-import { useDebounced, useLatest, usePhone } from '../lib/hooks';
+import { useChanged, useDebounced, useLatest, usePhone } from '../lib/hooks';
 import { useKeys } from '../lib/keys';
 import { useStore } from '../lib/store';
 import { arrivals, listMayMove, queryClient, useActive } from '../queries';
@@ -30,6 +30,7 @@ const UsageLimits = lazy(() => import('./UsageLimits'));
 
 const none: Task[] = [];
 const nowhere: number[] = [];
+const same = (index: number) => index;
 const headHeight = 36; // Of the columns' names, which stay where the rows scroll.
 const barHeight = 80; // What floats above the last rows while some are selected.
 const headings = ['name', 'agent', 'status', 'model', 'started', 'duration', 'actions'] as const;
@@ -76,15 +77,14 @@ export function TasksPage() {
   // The rows first: what they do not need waits for them.
   const seen = useDebounced(!list.head.isPending, 60, false);
   const active = useActive({}, seen || search.status === 'needs-input');
-  const { status: _, sort: __, ...filter } = query;
-  const matching = useActive(filter, seen || search.status === 'needs-input');
+  const matching = useActive(query, seen || search.status === 'needs-input');
   const asking = useMemo(() => (matching.data?.tasks ?? []).filter(needsInput), [matching.data]);
   const limited = useMemo(
     () => (active.data?.tasks ?? []).filter((task) => task.waiting_for?.kind === 'quota'),
     [active.data],
   );
   const onlyAsking = search.status === 'needs-input';
-  const tree = useTree(list, active.data?.tasks ?? none);
+  const tree = useTree(query, list.total, list.loaded, active.data?.tasks ?? none);
   const total = onlyAsking ? asking.length : tree.total;
   const treeRow = (index: number): TreeRow | undefined => {
     if (!onlyAsking) return tree.row(index);
@@ -96,12 +96,15 @@ export function TasksPage() {
   const latestRow = useLatest(rowAt);
 
   const covered = isEmpty(selection) ? 0 : barHeight;
-  const rows: Rows = { count: total, height: rowHeight, hidden: onlyAsking ? nowhere : tree.hidden };
-  useLayoutEffect(() => settle(rows, onlyAsking ? (index) => index : tree.flat));
-  useEffect(() => {
+  const hidden = onlyAsking ? nowhere : tree.hidden;
+  const rows: Rows = useMemo(() => ({ count: total, height: rowHeight, hidden }), [total, rowHeight, hidden]);
+  const flat = onlyAsking ? same : tree.flat;
+  useLayoutEffect(() => settle(rows, flat), [settle, rows, flat]);
+  if (useChanged(query)) {
     setSelection(nothing);
-    tree.close();
     setFocus(-1);
+  }
+  useEffect(() => {
     arrivals.set(0);
     listMayMove.set(true);
     scroller.current?.scrollTo({ top: 0 });
@@ -140,8 +143,6 @@ export function TasksPage() {
   );
 
   const selectAll = () => setSelection({ ids: new Set(), all: true, anchor: null });
-  const latestToggle = useLatest(tree.toggle);
-  const onFold = useCallback((session: string) => latestToggle.current(session), [latestToggle]);
 
   const move = (by: number, extend: boolean) => {
     let next = Math.max(0, Math.min(total - 1, focus + by));
@@ -269,7 +270,7 @@ export function TasksPage() {
                             ? 'open'
                             : 'closed'
                       }
-                      onFold={onFold}
+                      onFold={tree.toggle}
                       inBatch={search.batch !== undefined}
                       onOpen={onOpen}
                       index={index}

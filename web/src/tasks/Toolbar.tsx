@@ -1,9 +1,10 @@
 import { Search, X } from 'lucide-react';
-import { memo, useEffect, useState, type RefObject } from 'react';
+import { memo, useEffect, useRef, useState, type RefObject } from 'react';
 
 import type { Counts } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { number, shortId } from '../lib/format';
+import { useChanged } from '../lib/hooks';
 import { useAgents } from '../queries';
 import { filters, sorts, type Filter, type Sort, type TaskSearch } from '../search';
 
@@ -32,18 +33,33 @@ interface Props {
   ready: boolean; // The rows are there: what they do not need may be read.
 }
 
+// The words that are searched for, and how to write them: they are in the address a moment after the last letter.
+function useSearchText(q: string, setSearch: Props['setSearch']): [string, (text: string) => void] {
+  const [text, setText] = useState(q);
+  const [sent, setSent] = useState(q);
+  const later = useRef<ReturnType<typeof setTimeout>>(undefined);
+  // Our own words that come back from the address change nothing: more may be written since.
+  if (useChanged(q) && q !== sent) {
+    setText(q);
+    setSent(q);
+  }
+  useEffect(() => () => clearTimeout(later.current), []);
+  const write = (next: string) => {
+    setText(next);
+    clearTimeout(later.current);
+    later.current = setTimeout(() => {
+      setSent(next);
+      setSearch({ q: next || undefined });
+    }, 50);
+  };
+  return [text, write];
+}
+
 // Not drawn again with every row that comes into sight.
 export const Toolbar = memo(function Toolbar({ search, setSearch, counts, asking, searchBox, ready }: Props) {
   const { t, language } = useTranslation();
   const agents = useAgents(ready || search.agent !== undefined).data?.agents ?? [];
-  const [text, setText] = useState(search.q ?? '');
-  useEffect(() => setText(search.q ?? ''), [search.q]);
-  useEffect(() => {
-    if (text === (search.q ?? '')) return;
-    const later = setTimeout(() => setSearch({ q: text || undefined }), 50);
-    return () => clearTimeout(later);
-    // Only what is typed starts the clock.
-  }, [text]);
+  const [text, write] = useSearchText(search.q ?? '', setSearch);
   const select = 'field w-auto max-w-44 text-muted max-md:max-w-none max-md:flex-1';
   return (
     <div className="flex flex-col gap-3 px-6 pb-4 max-md:px-4">
@@ -54,10 +70,10 @@ export const Toolbar = memo(function Toolbar({ search, setSearch, counts, asking
             ref={searchBox}
             type="search"
             value={text}
-            onChange={(event) => setText(event.target.value)}
+            onChange={(event) => write(event.target.value)}
             onKeyDown={(event) => {
               if (event.key !== 'Escape') return;
-              setText('');
+              write('');
               event.currentTarget.blur();
             }}
             placeholder={t('tasks.search')}

@@ -9,6 +9,7 @@ export interface Summary {
 
 // What a terminal would obey has no place in a line of a list.
 const escapes =
+  // eslint-disable-next-line no-control-regex -- Control characters are what it looks for.
   /\u001b(?:\[[0-9;?]*[A-Za-z]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|.)|[\u0000-\u0008\u000b-\u001f\u007f]/g;
 const lines = (text: string): string[] => text.replace(escapes, '').trim().split('\n');
 const firstLine = (text: string): string => lines(text)[0]?.slice(0, 240) ?? '';

@@ -1,6 +1,6 @@
 // Which rows of the list are on the screen. Nothing of the layout is read but where the list was scrolled to, at the moment
 // that is told: to read it later would make the browser lay out what was just drawn, once more, in every frame.
-import { useEffect, useRef, useState, type RefObject } from 'react';
+import { useCallback, useEffect, useRef, useState, type RefObject } from 'react';
 import { flushSync } from 'react-dom';
 
 import { useLatest } from '../lib/hooks';
@@ -9,7 +9,7 @@ import { scrollFor, shownAt, type Rows, type Shown } from './rows';
 const same = (a: Shown, b: Shown): boolean =>
   a.first === b.first && a.last === b.last && a.from === b.from && a.to === b.to;
 
-// What is shown decides what is read, and what was read where rows lie: `settle` is told of them behind every render. `flat`:
+// What is shown decides what is read, and what was read where rows lie: `settle` is told of them when they changed. `flat`:
 // a row's place in the list as it is read.
 export function useShown(scroller: RefObject<HTMLDivElement | null>, onScroll: (top: number) => void) {
   const [shown, setShown] = useState<Shown>({ first: 0, last: 40, from: 0, to: 40 });
@@ -17,7 +17,7 @@ export function useShown(scroller: RefObject<HTMLDivElement | null>, onScroll: (
   const laid = useRef<{ rows: Rows; flat: (index: number) => number }>(null);
   const latest = useLatest(onScroll);
 
-  const look = () => {
+  const look = useCallback(() => {
     const { top, view, travel } = at.current;
     if (view === 0 || !laid.current) return;
     const { rows, flat } = laid.current;
@@ -25,7 +25,7 @@ export function useShown(scroller: RefObject<HTMLDivElement | null>, onScroll: (
     next.from = flat(next.from);
     next.to = flat(next.to);
     setShown((old) => (same(old, next) ? old : next));
-  };
+  }, []);
   useEffect(() => {
     const box = scroller.current;
     if (!box) return;
@@ -45,19 +45,20 @@ export function useShown(scroller: RefObject<HTMLDivElement | null>, onScroll: (
       box.removeEventListener('scroll', scroll);
       resize.disconnect();
     };
-  }, []);
+  }, [scroller, latest, look]);
 
-  return {
-    shown,
-    settle: (rows: Rows, flat: (index: number) => number) => {
+  const settle = useCallback(
+    (rows: Rows, flat: (index: number) => number) => {
       laid.current = { rows, flat };
       look();
     },
-    // Scrolls to a row. `covered`: how much of the window is under what floats above it.
-    reveal: (index: number, covered: number) => {
-      const { top, view } = at.current;
-      const to = laid.current && scrollFor(laid.current.rows, index, top, view - covered);
-      if (typeof to === 'number') scroller.current?.scrollTo({ top: to });
-    },
+    [look],
+  );
+  // Scrolls to a row. `covered`: how much of the window is under what floats above it.
+  const reveal = (index: number, covered: number) => {
+    const { top, view } = at.current;
+    const to = laid.current && scrollFor(laid.current.rows, index, top, view - covered);
+    if (typeof to === 'number') scroller.current?.scrollTo({ top: to });
   };
+  return { shown, settle, reveal };
 }

@@ -1,10 +1,11 @@
 // A list of any length, read in windows: only the pages that are on the screen, by offset, so that a jump to the middle
 // of 100,000 costs one request.
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 
 import { api, call } from '../api/client';
 import { readTasks } from '../queries';
-import type { Task, TaskQuery } from '../api/types';
+import type { Task, TaskList, TaskQuery } from '../api/types';
 
 export const pageSize = 50; // About 1.5 kB each, and more than a screen has.
 
@@ -15,6 +16,20 @@ export function pagesFor(first: number, last: number, total: number): number[] {
   const from = Math.max(0, Math.floor(first / pageSize));
   return Array.from({ length: Math.floor(end / pageSize) - from + 1 }, (_, i) => from + i);
 }
+
+// What is here of the list. Another object whenever anything of it changed, and only then.
+export interface Loaded {
+  at: (index: number) => Task | undefined;
+  all: [number, Task][]; // With their places.
+}
+function loadedOf(pages: [number, Task[]][]): Loaded {
+  const byPage = new Map(pages);
+  return {
+    at: (index) => byPage.get(Math.floor(index / pageSize))?.[index % pageSize],
+    all: pages.flatMap(([page, tasks]) => tasks.map((task, i): [number, Task] => [page * pageSize + i, task])),
+  };
+}
+const listsOf = (read: { data: TaskList | undefined }[]) => read.map(({ data }) => data);
 
 export function useTaskList(query: TaskQuery, first: number, last: number) {
   const head = useQuery({
@@ -31,8 +46,11 @@ export function useTaskList(query: TaskQuery, first: number, last: number) {
     placeholderData: keepPreviousData,
   });
   const total = head.data?.total ?? 0;
-  const wanted = pagesFor(first, last, total).filter((page) => page > 0);
-  const pages = useQueries({
+  const pages = pagesFor(first, last, total);
+  const from = Math.max(1, pages[0] ?? 1);
+  const to = pages.at(-1) ?? 0;
+  const wanted = useMemo(() => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i), [from, to]);
+  const lists = useQueries({
     queries: wanted.map((page) => ({
       queryKey: ['tasks', query, page],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
@@ -46,14 +64,15 @@ export function useTaskList(query: TaskQuery, first: number, last: number) {
         ),
       gcTime: 30_000,
     })),
+    combine: listsOf,
   });
-  const byPage = new Map<number, Task[]>([[0, head.data?.tasks ?? []]]);
-  wanted.forEach((page, i) => byPage.set(page, pages[i]?.data?.tasks ?? []));
-  const rows = (index: number): Task | undefined => byPage.get(Math.floor(index / pageSize))?.[index % pageSize];
-  // What is here, with its place.
-  const loaded = (): [number, Task][] =>
-    [...byPage].flatMap(([page, tasks]) => tasks.map((task, i): [number, Task] => [page * pageSize + i, task]));
-  // Another one whenever anything of it changed.
-  const version = [head, ...pages].map((page, i) => `${wanted[i - 1] ?? 0}@${page.dataUpdatedAt}`).join();
-  return { head, total, rows, loaded, version };
+  const loaded = useMemo(
+    () =>
+      loadedOf([
+        [0, head.data?.tasks ?? []],
+        ...wanted.map((page, i): [number, Task[]] => [page, lists[i]?.tasks ?? []]),
+      ]),
+    [head.data, wanted, lists],
+  );
+  return { head, total, loaded };
 }

@@ -1,83 +1,92 @@
 // The list with the subtasks of what was opened put in where they belong; there they are not shown a second time.
 import { useQueries } from '@tanstack/react-query';
-import { useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 
-import type { Task } from '../api/types';
+import type { Task, TaskList } from '../api/types';
+import { useChanged } from '../lib/hooks';
 import { childrenOf } from '../queries';
 import { rowsBelow, inserted, place, type Insert } from './tree';
+import type { Loaded } from './useTaskList';
 
 export interface TreeRow {
   task: Task;
   depth: number;
 }
-interface Source {
-  total: number;
-  rows: (index: number) => Task | undefined;
-  loaded: () => [number, Task][];
-  version: string;
+
+const nothing: ReadonlySet<string> = new Set();
+const tasksOf = (read: { data: TaskList | undefined }[]) => read.map(({ data }) => data?.tasks);
+
+// Where opened rows were last seen: one may have left the pages that are here. Remembers no others.
+function makePlaces() {
+  let known = new Map<string, number>();
+  return (loaded: Loaded, open: ReadonlySet<string>): ReadonlyMap<string, number> => {
+    const next = new Map([...known].filter(([session]) => open.has(session)));
+    for (const [index, task] of loaded.all)
+      if (task.session_id && open.has(task.session_id)) next.set(task.session_id, index);
+    known = next;
+    return next;
+  };
 }
 
-export function useTree(list: Source, active: Task[]) {
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const sessions = [...open];
-  const read = useQueries({
-    queries: sessions.map(childrenOf),
-    combine: (all) => all.map((each) => each.data?.tasks),
-  });
-  // Where an opened row was last seen: it may have left the pages that are here.
-  const seen = useRef(new Map<string, number>());
+// `of`: what the list is of. With another one everything is closed again.
+export function useTree(of: unknown, total: number, loaded: Loaded, active: Task[]) {
+  const [open, setOpen] = useState(nothing);
+  const [places] = useState(makePlaces);
+  if (useChanged(of)) setOpen(nothing);
+  const sessions = useMemo(() => [...open], [open]);
+  const read = useQueries({ queries: sessions.map(childrenOf), combine: tasksOf });
   const { inserts, hidden, parents } = useMemo(() => {
-    const loaded = list.loaded();
     const parents = new Set(
-      [...loaded.map(([, task]) => task), ...active].flatMap((task) => task.parent_session_id ?? []),
+      [...loaded.all.map(([, task]) => task), ...active].flatMap((task) => task.parent_session_id ?? []),
     );
     const bySession = new Map(sessions.map((session, i) => [session, read[i]]));
-    for (const [index, task] of loaded)
-      if (task.session_id && open.has(task.session_id)) seen.current.set(task.session_id, index);
+    const seen = places(loaded, open);
     const below = new Set<string>();
     const inserts: Insert[] = [];
     for (const session of sessions) {
-      const flat = seen.current.get(session);
+      const flat = seen.get(session);
       const rows = rowsBelow(session, open, (each) => bySession.get(each));
       if (flat === undefined || rows.length === 0) continue;
       for (const { task } of rows) below.add(task.id);
       inserts.push({ flat, rows });
     }
     // A parent that stands below another is opened there, and not a second time in its own place.
-    const at = new Map(loaded.map(([index, task]) => [index, task.id]));
+    const at = new Map(loaded.all.map(([index, task]) => [index, task.id]));
     const kept = inserts.filter(({ flat }) => !below.has(at.get(flat) ?? '')).sort((a, b) => a.flat - b.flat);
     // In its own place a task is hidden while it stands below its parent.
     const shift = (flat: number) => inserted(kept.filter((each) => each.flat < flat));
-    const hidden = loaded.filter(([, task]) => below.has(task.id)).map(([flat]) => flat + shift(flat));
+    const hidden = loaded.all.filter(([, task]) => below.has(task.id)).map(([flat]) => flat + shift(flat));
     return { inserts: kept, hidden: hidden.sort((a, b) => a - b), parents };
-    // `list` and `sessions` are new each time; their content is in the rest.
-  }, [list.version, open, read, active]);
+  }, [loaded, open, sessions, read, active, places]);
 
-  return {
-    parents,
-    open,
-    hidden,
-    total: list.total + inserted(inserts),
-    toggle: (session: string) =>
+  const toggle = useCallback(
+    (session: string) =>
       setOpen((old) => {
         const next = new Set(old);
         if (!next.delete(session)) next.add(session);
-        else seen.current.delete(session);
         return next;
       }),
-    close: () => setOpen((old) => (old.size === 0 ? old : new Set())),
-    row(index: number): TreeRow | undefined {
+    [],
+  );
+  const row = useCallback(
+    (index: number): TreeRow | undefined => {
       const { flat, child } = place(index, inserts);
       if (child) return child;
-      const task = list.rows(flat);
+      const task = loaded.at(flat);
       return task && { task, depth: 0 };
     },
-    flat: (index: number): number => {
+    [inserts, loaded],
+  );
+  // The place in the list as it is read, of a row or of the one that it stands below.
+  const flat = useCallback(
+    (index: number): number => {
       for (let i = index; i >= 0; i--) {
         const { flat } = place(i, inserts);
         if (flat !== undefined) return flat;
       }
       return 0;
     },
-  };
+    [inserts],
+  );
+  return { parents, open, hidden, total: total + inserted(inserts), toggle, row, flat };
 }
