@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/beside.h"
 #include "base/escape_filter.h"
 #include "base/text.h"
 #include "driver/builtin/mcp_client/messages.h"
@@ -38,26 +39,25 @@ class Stdio final : public Transport, private process::RunListener {
   }
 
  public:
-  Stdio(StdioParts parts, process::SpawnRequest request) : parts_(std::move(parts)), request_(std::move(request)) {
+  Stdio(StdioParts parts, process::SpawnRequest request, PrepareStdio prepare)
+      : parts_(std::move(parts)), request_(std::move(request)), prepare_(std::move(prepare)) {
     request_.mode = process::JournalMode::protocol;
     request_.keep_stdin = true;
     request_.timeout_ms = 0;
   }
   ~Stdio() override {
+    if (preparing_) return;  // There is nothing yet.
     if (!gone_) parts_.supervisor.forget(this);
     if (!left_) parts_.supervisor.release(request_.run);
   }
 
   void start(Listener& listener) override {
     listener_ = &listener;
-    parts_.supervisor.spawn(request_, this, guarded([this](Status started) {
-                              if (!started) return not_started(started.error().message);
-                              // Asked for before there was anything to stop.
-                              if (closed_) parts_.supervisor.stop(request_.run);
-                            }));
+    beside_.run(prepare_, [this](Result<std::vector<std::string>> words) { prepared(std::move(words)); });
   }
 
   void send(std::string message, int64_t id) override {
+    if (preparing_) return unsent_.emplace_back(std::move(message), id), void();
     message += '\n';
     parts_.supervisor.input(request_.run, ++frames_, std::move(message), guarded([this, id](Status taken) {
                               if (!taken && id != 0 && listener_) listener_->lost(id, taken.error().message);
@@ -68,6 +68,10 @@ class Stdio final : public Transport, private process::RunListener {
 
   void close(std::move_only_function<void()> gone) override {
     listener_ = nullptr;
+    if (preparing_) {  // There is nothing yet, and there will be nothing.
+      beside_.clear();
+      gone_ = left_ = true;
+    }
     if (gone_) {
       parts_.engine.post(guarded_work(std::move(gone)));
       return;
@@ -82,6 +86,21 @@ class Stdio final : public Transport, private process::RunListener {
     return [here = std::weak_ptr(here_), work = std::move(work)]() mutable {
       if (!here.expired()) work();
     };
+  }
+
+  void prepared(Result<std::vector<std::string>> words) {
+    preparing_ = false;
+    if (!words) {
+      gone_ = left_ = true;
+      return end("It could not be started: " + words.error().message);
+    }
+    request_.argv = std::move(*words);
+    parts_.supervisor.spawn(request_, this, guarded([this](Status started) {
+                              if (!started) return not_started(started.error().message);
+                              // Asked for before there was anything to stop.
+                              if (closed_) parts_.supervisor.stop(request_.run);
+                            }));
+    for (auto& [message, id] : std::exchange(unsent_, {})) send(std::move(message), id);
   }
 
   // Nobody knows how far it came: nothing of it may be left.
@@ -172,6 +191,9 @@ class Stdio final : public Transport, private process::RunListener {
 
   StdioParts parts_;
   process::SpawnRequest request_;
+  PrepareStdio prepare_;
+  bool preparing_ = true;
+  std::vector<std::pair<std::string, int64_t>> unsent_;  // The first words to it: there is nobody yet to hear them.
   Listener* listener_ = nullptr;
   std::shared_ptr<process::Journal> journal_;
   int64_t frames_ = 0;
@@ -184,12 +206,13 @@ class Stdio final : public Transport, private process::RunListener {
   std::optional<process::RunEnd> end_;
   std::move_only_function<void()> closed_;
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
+  Beside beside_{&parts_.background, &parts_.engine};
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> make_stdio_transport(StdioParts parts, process::SpawnRequest request) {
-  return std::make_unique<Stdio>(std::move(parts), std::move(request));
+std::unique_ptr<Transport> make_stdio_transport(StdioParts parts, process::SpawnRequest request, PrepareStdio prepare) {
+  return std::make_unique<Stdio>(std::move(parts), std::move(request), std::move(prepare));
 }
 
 }  // namespace errand::builtin::mcp

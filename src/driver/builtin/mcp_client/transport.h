@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/executor.h"
+#include "base/result.h"
 #include "base/time.h"
 #include "http/client.h"
 #include "process/client.h"
@@ -45,13 +46,15 @@ class Transport {
 
 struct StdioParts {
   process::SupervisorClient& supervisor;
-  Executor& background;  // For reading the journal.
+  Executor& background;  // For preparing, and for reading the journal.
   Executor& engine;
   std::function<Result<std::shared_ptr<process::Journal>>(const std::string& run)> open_journal;
 };
-// A program whose standard input and output carry a message a line. `request` is complete but for the mode and the
-// input.
-std::unique_ptr<Transport> make_stdio_transport(StdioParts parts, process::SpawnRequest request);
+// A program whose standard input and output carry a message a line. `request` is complete but for the mode, the input
+// and its words: those `prepare` gives, which looks at folders (of a sandbox) and so runs in the background. It owns all
+// that it uses.
+using PrepareStdio = std::function<Result<std::vector<std::string>>()>;
+std::unique_ptr<Transport> make_stdio_transport(StdioParts parts, process::SpawnRequest request, PrepareStdio prepare);
 
 // Streamable HTTP (2025): a POST a message; the answer is JSON or a stream of events.
 std::unique_ptr<Transport> make_http_transport(http::Client& client, Executor& engine, std::string url,
