@@ -14,8 +14,10 @@ namespace errand {
 class Conversations {
  public:
   virtual ~Conversations() = default;
-  // Whether this is a session of its program. Without waiting for anybody.
-  virtual bool has(const SessionId& session) const = 0;
+  // Whether the id may be one of its program's, as it is written.
+  virtual bool may_have(const SessionId& session) const = 0;
+  // Whether this is a session of its program. Later, on the engine's thread, once; never after the driver is destroyed.
+  virtual void has(const SessionId& session, std::move_only_function<void(bool)> done) = 0;
   // All of it, oldest first, with the program's own ids. Later, on the engine's thread, once; never after the driver is
   // destroyed.
   using Read = std::move_only_function<void(Result<std::vector<Message>>)>;

@@ -1,4 +1,4 @@
-// What waits to be stored: how many inputs, and the bytes that they hold. Whatever waits carries a Charge, which is
+// What waits to be stored: how many inputs, and the memory that they hold. Whatever waits carries a Charge, which is
 // given back when it goes, whichever way it goes: so nothing can be forgotten in the count.
 #pragma once
 
@@ -64,7 +64,11 @@ class Charge {
   int64_t bytes_ = 0;
 };
 
-// About how much memory these take while they wait.
+// What a caller gives is there about this often until it is stored: what came in, the task or message that is made of
+// it, its event, that event's frame, and the row that is written. So many times it is counted.
+inline constexpr size_t copies_until_stored = 5;
+
+// About how much memory these take, each by itself.
 size_t weight(const Report& report);
 size_t weight(const std::vector<Report>& reports);
 size_t weight(const Message& message);

@@ -98,7 +98,7 @@ TEST(Backlog, ATurnThatWaitsIsEndedWithItsTask) {
 }
 
 TEST(Backlog, PastTheBytesThatMayWaitACallIsRefusedAndOthersAreServedAgainLater) {
-  World world({.inbox_bytes = 1 << 20});
+  World world({.inbox_bytes = copies_until_stored << 20});
   std::vector<std::optional<Result<TaskView>>> answers(5);
   for (auto& answer : answers) {
     Launch launch;
@@ -106,7 +106,9 @@ TEST(Backlog, PastTheBytesThatMayWaitACallIsRefusedAndOthersAreServedAgainLater)
     launch.prompt = "noop" + std::string(400'000, ' ');
     world.engine->launch(launch, {}, {}, [&](Result<TaskView> made) { answer.emplace(std::move(made)); });
   }
-  EXPECT_GT(world.engine->health().inbox_bytes, 1 << 20);
+  // Three of them, with all that is made of each.
+  EXPECT_GT(world.engine->health().inbox_bytes, 3 * copies_until_stored * 400'000);
+  EXPECT_LT(world.engine->health().inbox_bytes, 4 * copies_until_stored * 400'000);
   world.settle();
   for (size_t i = 0; i < answers.size(); ++i) {
     ASSERT_TRUE(answers[i]) << i;

@@ -218,10 +218,10 @@ class EngineImpl final : public Engine {
   void evict(const LivePtr& live);
   LivePtr find_live(const TaskId& id) const;
   bool overloaded() const;
-  // Whoever asked is answered as before; until then what was asked is counted as waiting.
+  // Whoever asked is answered as before; until then what was asked is counted as waiting, with all that is made of it.
   template <class T>
   Reply<T> charged(Reply<T> reply, size_t bytes) {
-    return [charge = Charge(backlog_, bytes), reply = std::move(reply)](Result<T> result) mutable {
+    return [charge = Charge(backlog_, copies_until_stored * bytes), reply = std::move(reply)](Result<T> result) mutable {
       reply(std::move(result));
     };
   }

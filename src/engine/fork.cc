@@ -125,11 +125,12 @@ Result<fork::Prepared> prepare_foreign(std::vector<Message> messages, const Mess
   return fork::prepare(std::move(messages), last, launched_by, limits);
 }
 
-// The driver whose program keeps this session, and its name.
+// The driver whose program may keep this session, and its name.
 std::pair<std::string, Conversations*> keeper_of(const SessionId& session,
                                                  const std::map<std::string, Driver*>& drivers) {
   for (const auto& [name, driver] : drivers)
-    if (auto* const conversations = dynamic_cast<Conversations*>(driver); conversations && conversations->has(session))
+    if (auto* const conversations = dynamic_cast<Conversations*>(driver);
+        conversations && conversations->may_have(session))
       return {name, conversations};
   return {};
 }
@@ -140,25 +141,30 @@ void EngineImpl::inherit(const Launch& launch, Reply<fork::Prepared> then) {
   const auto agent = find_agent(launch.agent_id);
   const auto nothing = [](Store&) -> Result<fork::Prepared> { return fork::Prepared{}; };
   if (agent == nullptr) return read(nothing, std::move(then));  // The launch will say so.
-  if (const auto [name, keeper] = keeper_of(launch.parent_session_id, parts_.drivers); keeper) {
-    const auto driver = parts_.drivers.find(agent->driver);
-    // What its own program copies is not read here, and what cannot be used neither.
-    if (name == agent->driver || driver == parts_.drivers.end() || !driver->second->capabilities().fork)
-      return read(nothing, std::move(then));
-    keeper->read(launch.parent_session_id,
-                 [this, alive = std::weak_ptr(alive_), last = launch.parent_message_id, limits = settings_.fork,
-                  then = std::move(then)](Result<std::vector<Message>> messages) mutable {
-                   if (alive.expired()) return;
-                   if (!messages) return then(std::unexpected(messages.error()));
-                   read([messages = std::move(*messages), last,
-                         limits](Store&) mutable { return prepare_foreign(std::move(messages), last, limits); },
-                        std::move(then));
-                 });
-    return;
-  }
-  read([parent = launch.parent_session_id, last = launch.parent_message_id, driver = agent->driver,
-        limits = settings_.fork](Store& store) { return read_parent(store, parent, last, driver, limits); },
-       std::move(then));
+  const auto stored = [this, parent = launch.parent_session_id, last = launch.parent_message_id, driver = agent->driver,
+                       limits = settings_.fork](Reply<fork::Prepared> answer) {
+    read([=](Store& store) { return read_parent(store, parent, last, driver, limits); }, std::move(answer));
+  };
+  const auto [name, keeper] = keeper_of(launch.parent_session_id, parts_.drivers);
+  if (!keeper) return stored(std::move(then));
+  const auto driver = parts_.drivers.find(agent->driver);
+  // What its own program copies is not read here, and what cannot be used neither.
+  const bool unread = name == agent->driver || driver == parts_.drivers.end() || !driver->second->capabilities().fork;
+  keeper->has(launch.parent_session_id,
+              [this, alive = std::weak_ptr(alive_), keeper, unread, nothing, stored, parent = launch.parent_session_id,
+               last = launch.parent_message_id, limits = settings_.fork, then = std::move(then)](bool has) mutable {
+                if (alive.expired()) return;
+                if (!has) return stored(std::move(then));
+                if (unread) return read(nothing, std::move(then));
+                keeper->read(parent, [this, alive = std::move(alive), last, limits,
+                                      then = std::move(then)](Result<std::vector<Message>> messages) mutable {
+                  if (alive.expired()) return;
+                  if (!messages) return then(std::unexpected(messages.error()));
+                  read([messages = std::move(*messages), last,
+                        limits](Store&) mutable { return prepare_foreign(std::move(messages), last, limits); },
+                       std::move(then));
+                });
+              });
 }
 
 // The copies have ids of their own, come before the first turn, and are complete: nobody goes on writing them.

@@ -40,6 +40,7 @@ Looks::Looks(Executor& threads, Executor& loop, Clock& clock, TimerQueue& timers
 
 void Looks::look(const std::string& driver, const Launch& launch, Driver::Look look, Then then) {
   std::string key = key_of(driver, launch);
+  if (believed(key)) return then({});
   Waiter waiter{
       std::move(then), clock_.steady(),
       fmt::format("work_dir {}{}", launch.work_dir, launch.add_dirs.empty() ? "" : " (or a folder of add_dirs)")};
@@ -64,9 +65,18 @@ void Looks::look(const std::string& driver, const Launch& launch, Driver::Look l
   arm();
 }
 
+bool Looks::believed(const std::string& key) {
+  const auto good = good_.find(key);
+  if (good == good_.end()) return false;
+  if (clock_.steady() - good->second < believed_ms) return true;
+  good_.erase(good);
+  return false;
+}
+
 void Looks::begin(uint64_t id, Entry& entry) {
   ++places_[entry.place].running;
   entry.runs = true;
+  entry.begun = clock_.steady();
   // What the thread has is its own: who waits may be long gone when it is back.
   threads_.post([this, id, &loop = loop_, here = std::weak_ptr(here_), look = entry.look] {
     Status found = look();
@@ -81,7 +91,11 @@ void Looks::done(uint64_t id, Status found) {
   Entry entry = std::move(at->second);
   const std::string place = entry.place;
   std::vector<Waiter> answered = std::move(entry.waiters);
-  if (found) std::ranges::move(std::exchange(entry.later, {}), std::back_inserter(answered));
+  if (found) {
+    std::ranges::move(std::exchange(entry.later, {}), std::back_inserter(answered));
+    if (good_.size() >= believed_max) good_.clear();
+    good_[entry.key] = entry.begun;
+  }
   if (entry.later.empty()) {
     by_key_.erase(entry.key);
     entries_.erase(at);

@@ -4,6 +4,7 @@
 //   - launches that ask for the same share one look, and folders side by side a few threads: what hangs in one place
 //     leaves threads for the others;
 //   - there is a bound for all that is under way.
+// A folder that was found good is believed for a moment: who launches one task after the other waits for no thread.
 //
 // One thread, the engine's; only the looks themselves run elsewhere.
 #pragma once
@@ -29,13 +30,16 @@ class Looks {
   static constexpr Millis patience_ms = 5'000;  // Whoever waits longer is answered.
   static constexpr size_t at_once_max = 256;    // Looks that run or wait for a thread.
   static constexpr int side_by_side_max = 4;    // Of folders with the same folder above them.
+  static constexpr Millis believed_ms = 1'000;  // That it is good; from when the look began.
+  static constexpr size_t believed_max = 256;   // Looks that are remembered.
 
   using Then = std::move_only_function<void(Status)>;
 
   // `wake`: called when `timers` has got a new deadline.
   Looks(Executor& threads, Executor& loop, Clock& clock, TimerQueue& timers, std::function<void()> wake);
 
-  // Runs `look`, which is `driver`'s for this launch, and `then` with what it found: later, never inside this call.
+  // Runs `look`, which is `driver`'s for this launch, and `then` with what it found: later. Where the same look found all
+  // good within believed_ms, `then` is called at once, inside this call. That something is wrong is never remembered.
   void look(const std::string& driver, const Launch& launch, Driver::Look look, Then then);
   // All who wait are answered so.
   void dismiss(const Error& why);
@@ -51,6 +55,7 @@ class Looks {
     std::string place;
     Driver::Look look;
     bool runs = false;
+    Time begun;  // Steady time, while it runs.
     std::vector<Waiter> waiters;  // They asked before it was begun: whatever it finds is their answer.
     // They asked while it ran. That a folder is there is good enough for them; that it is not may be no longer true.
     std::vector<Waiter> later;
@@ -60,6 +65,7 @@ class Looks {
     std::deque<uint64_t> waiting;
   };
 
+  bool believed(const std::string& key);
   void begin(uint64_t id, Entry& entry);
   void done(uint64_t id, Status found);
   void leave(const std::string& place);
@@ -73,6 +79,7 @@ class Looks {
   std::unordered_map<uint64_t, Entry> entries_;
   std::unordered_map<std::string, uint64_t> by_key_;
   std::unordered_map<std::string, Place> places_;
+  std::unordered_map<std::string, Time> good_;  // By key: when the look began that found it so.
   uint64_t last_id_ = 0;
   Timer deadline_;
   std::shared_ptr<char> here_ = std::make_shared<char>();

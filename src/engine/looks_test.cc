@@ -82,9 +82,61 @@ TEST_F(LooksTest, AFolderThatDoesNotAnswerIsSaidAfterAWhile) {
   // It answers after all: nobody is told twice, and it can be asked for again.
   let_go();
   EXPECT_EQ(answers.size(), 2u);
+  pass(Looks::believed_ms);
   ask("/dead/a", "c");
   let_go();
   EXPECT_EQ(answers.back(), "c good");
+}
+
+// One launch after the other into the same folder: one look a second, and none of them waits for a thread.
+TEST_F(LooksTest, AFolderThatWasGoodIsBelievedForAMoment) {
+  ask("/work", "a");
+  pass(Looks::believed_ms / 2);
+  let_go();
+  ask("/work", "b");
+  EXPECT_EQ(answers, (Answers{"a good", "b good"})) << "at once";
+  EXPECT_EQ(threads.hanging.size(), 0u);
+  ask("/work2", "another folder");
+  EXPECT_EQ(threads.hanging.size(), 1u);
+  let_go();
+  // From when the look began: what it saw is that old.
+  pass(Looks::believed_ms - Looks::believed_ms / 2);
+  found = fail(Code::invalid_argument, "", "bad_work_dir");
+  ask("/work", "c");
+  EXPECT_EQ(answers.size(), 3u);
+  let_go();
+  EXPECT_EQ(answers.back(), "c bad_work_dir");
+}
+
+TEST_F(LooksTest, AFolderThatWasMissingIsLookedAtAgain) {
+  found = fail(Code::invalid_argument, "", "bad_work_dir");
+  ask("/work", "a");
+  let_go();
+  found = {};
+  ask("/work", "b");
+  EXPECT_EQ(answers, Answers{"a bad_work_dir"});
+  let_go();
+  EXPECT_EQ(answers.back(), "b good");
+}
+
+// Another driver, sandbox or added folder is another look.
+TEST_F(LooksTest, OnlyTheSameLookIsBelieved) {
+  ask("/work");
+  let_go();
+  Launch launch;
+  launch.work_dir = "/work";
+  const auto asks = [&](const std::string& driver) {
+    looks->look(driver, launch, [] { return Status(); }, [](const Status&) {});
+    return std::exchange(threads.hanging, {}).size() == 1;
+  };
+  EXPECT_TRUE(asks("command"));
+  launch.sandbox = Sandbox::strict;
+  EXPECT_TRUE(asks("demo"));
+  launch.sandbox = Sandbox::off;
+  launch.add_dirs = {"/other"};
+  EXPECT_TRUE(asks("demo"));
+  launch.add_dirs = {};
+  EXPECT_FALSE(asks("demo"));
 }
 
 TEST_F(LooksTest, FoldersSideBySideLeaveThreadsForOthers) {

@@ -266,11 +266,12 @@ void Host::report(std::vector<Report> reports, std::string checkpoint) {
     lost_ = true;
     return;
   }
+  if (!room_) ++pushed_;
   store(reports);
   stored_.push_back(std::move(reports));
   task_.checkpoint = checkpoint;
   checkpoints_.push_back(std::move(checkpoint));
-  room_ = !slow;
+  room_ = !slow && !stuck;
 }
 
 void Host::store(const std::vector<Report>& reports) {
@@ -316,8 +317,9 @@ void Host::answer_asks() {
 }
 
 void Host::call_stored() {
-  room_ = true;
-  if (Work then = std::exchange(when_room_, nullptr); then && turn_ && ended_ == 0 && !closed_ && !lost_) then();
+  if (!stuck) room_ = true;
+  if (room_)
+    if (Work then = std::exchange(when_room_, nullptr); then && turn_ && ended_ == 0 && !closed_ && !lost_) then();
   for (Work& then : std::exchange(when_stored_, {}))
     if (turn_ && ended_ == 0 && !closed_ && !lost_) then();
 }

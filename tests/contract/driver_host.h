@@ -146,14 +146,17 @@ class Host final : public Sink {
   const std::optional<Outcome>& outcome() const { return outcome_; }
   int ended() const { return ended_; }
   int reports() const { return static_cast<int>(stored_.size()); }
+  // Of those, how many came though there was no room.
+  int pushed() const { return pushed_; }
   const std::vector<std::string>& checkpoints() const { return checkpoints_; }
   // What broke the contract so far, one a line.
   const std::string& broken() const { return broken_; }
   // What a question is answered with; "": not at all.
   std::string reply = "blue";
   std::string decision = "allow";
-  Agent agent;        // As it is configured.
-  bool slow = false;  // After each report there is no room for more until the world has moved on.
+  Agent agent;         // As it is configured.
+  bool slow = false;   // After each report there is no room for more until the world has moved on.
+  bool stuck = false;  // There is none from the next report on until this is unset.
   const std::vector<Message>& messages() const { return messages_; }
 
  private:
@@ -184,6 +187,7 @@ class Host final : public Sink {
   std::vector<Work> when_stored_;  // Called outside the driver's own calls, where all was stored.
   Work when_room_;
   bool room_ = true;
+  int pushed_ = 0;
   Transcript transcript_;  // Of what was stored.
   std::optional<Outcome> outcome_;
   int ended_ = 0;

@@ -83,6 +83,34 @@ TEST_F(OpencodeDriver, AStreamThatIsLostAtAnyMomentLosesNothing) {
   }
 }
 
+// What comes faster than it can be stored waits at OpenCode, not in memory: the stream is held, also a new one.
+TEST_F(OpencodeDriver, TheStreamIsHeldUntilWhatItSaidIsStored) {
+  Host whole(world, world.speaks());
+  ASSERT_TRUE(whole.open());
+  ASSERT_TRUE(whole.run_until_ended());
+  EXPECT_EQ(world.opencode.waited, 0) << "nothing is held where there is room";
+  for (const bool lost : {false, true}) {
+    SCOPED_TRACE(lost);
+    OpencodeWorld other;
+    Host host(other, other.speaks());
+    ASSERT_TRUE(host.open());
+    ASSERT_TRUE(host.run_until([&] { return host.reports() >= 3; }));
+    // The disk stands still: there is no room, and nobody says that there is.
+    host.stuck = true;
+    ASSERT_TRUE(other.run_until([&] { return other.opencode.waited > 0; }));
+    if (lost) {
+      other.opencode.lose_streams();
+      const int before = other.opencode.waited;
+      ASSERT_TRUE(other.run_until([&] { return other.opencode.waited > before; })) << "the next stream is held too";
+    }
+    EXPECT_LE(host.pushed(), 1) << "what was read cannot be unread, and no more is read";
+    host.stuck = false;
+    ASSERT_TRUE(host.run_until_ended());
+    EXPECT_EQ(host.broken(), "");
+    EXPECT_EQ(host.transcript().text(), whole.transcript().text());
+  }
+}
+
 // R4.6: an answer that did not reach it is given again.
 TEST_F(OpencodeDriver, AQuestionIsAnsweredAlsoAfterTheServerDied) {
   Host host(world, world.speaks());

@@ -13,15 +13,6 @@ namespace {
 
 constexpr Millis step_ms = 10;
 
-class LiveCall final : public http::Call {
- public:
-  explicit LiveCall(std::shared_ptr<bool> live) : live_(std::move(live)) {}
-  ~LiveCall() override { *live_ = false; }
-
- private:
-  std::shared_ptr<bool> live_;
-};
-
 std::string text_of(const json::value& message) {
   std::string text;
   for (const json::value& part : message.at("parts").as_array())
@@ -33,32 +24,58 @@ bool is_user(const json::value& message) { return message.at("info").at("role") 
 
 }  // namespace
 
+class ScriptedOpenCode::LiveCall final : public http::Call {
+ public:
+  LiveCall(std::shared_ptr<Wire> wire, Timers& timers) : wire_(std::move(wire)), timers_(timers) {}
+  ~LiveCall() override { wire_->live = false; }
+  void hold() override { wire_->held = true; }
+  void go_on() override {
+    wire_->held = false;
+    timers_.add(1, [weak = std::weak_ptr(wire_)] {
+      if (const auto wire = weak.lock()) wire->flow();
+    });
+  }
+
+ private:
+  std::shared_ptr<Wire> wire_;
+  Timers& timers_;
+};
+
+void ScriptedOpenCode::Wire::flow() {
+  while (live && !held && !waiting.empty()) {
+    const std::string frame = std::move(waiting.front());
+    waiting.pop_front();
+    handler->body(frame);
+  }
+}
+
 // A request is heard after a while, whether or not somebody still waits for its answer then.
 std::unique_ptr<http::Call> ScriptedOpenCode::start(http::Request request, http::Handler& handler) {
-  auto live = std::make_shared<bool>(true);
-  timers_.add(1, [this, request = std::move(request), &handler, weak = std::weak_ptr(live)] {
+  auto call = std::make_shared<Wire>(&handler);
+  timers_.add(1, [this, request = std::move(request), &handler, weak = std::weak_ptr(call)] {
     const auto deliver = [&](auto told) {
       timers_.add(1, [weak, told = std::move(told)] {
-        const auto still = weak.lock();
-        if (still && *still) told(still);
+        const auto wire = weak.lock();
+        if (wire && wire->live) told(wire);
       });
     };
     if (!up_() || std::exchange(refuse, std::max(refuse - 1, 0)) > 0)
       return deliver([&handler](const auto&) { handler.done(fail(Code::unavailable, "Nobody there.", "connect")); });
     if (request.url.ends_with("/global/event")) {
-      streams_.push_back({&handler, weak});
-      return deliver([&handler](const auto&) {
+      streams_.push_back(weak);
+      return deliver([&handler](const std::shared_ptr<Wire>& wire) {
         handler.head({.status = 200});
-        handler.body("data: {\"payload\":{\"type\":\"server.connected\",\"properties\":{}}}\n\n");
+        wire->waiting.push_front("data: {\"payload\":{\"type\":\"server.connected\",\"properties\":{}}}\n\n");
+        wire->flow();
       });
     }
-    deliver([&handler, reply = answer(request)](const std::shared_ptr<bool>& still) {
+    deliver([&handler, reply = answer(request)](const std::shared_ptr<Wire>& wire) {
       handler.head({.status = reply.status});
-      if (*still && !reply.body.empty()) handler.body(reply.body);
-      if (*still) handler.done({});
+      if (wire->live && !reply.body.empty()) handler.body(reply.body);
+      if (wire->live) handler.done({});
     });
   });
-  return std::make_unique<LiveCall>(std::move(live));
+  return std::make_unique<LiveCall>(std::move(call), timers_);
 }
 
 int ScriptedOpenCode::busy() const {
@@ -66,9 +83,9 @@ int ScriptedOpenCode::busy() const {
 }
 
 void ScriptedOpenCode::lose_streams() {
-  for (const Listener& stream : std::exchange(streams_, {}))
-    if (const auto live = stream.live.lock(); live && *live)
-      stream.handler->done(fail(Code::unavailable, "The connection is cut.", "cut"));
+  for (const std::weak_ptr<Wire>& stream : std::exchange(streams_, {}))
+    if (const auto wire = stream.lock(); wire && wire->live)
+      wire->handler->done(fail(Code::unavailable, "The connection is cut.", "cut"));
 }
 
 std::string ScriptedOpenCode::make_id(std::string_view prefix) {
@@ -81,10 +98,14 @@ void ScriptedOpenCode::tell(const std::string& type, json::object properties) {
                       json::serialize(json::value{
                           {"directory", "/"}, {"payload", {{"type", type}, {"properties", std::move(properties)}}}}) +
                       "\n\n";
-  std::erase_if(streams_, [](const Listener& stream) { return stream.live.expired(); });
-  for (const Listener& stream : streams_)
-    timers_.add(1, [handler = stream.handler, weak = stream.live, frame] {
-      if (const auto live = weak.lock(); live && *live) handler->body(frame);
+  std::erase_if(streams_, [](const std::weak_ptr<Wire>& stream) { return stream.expired(); });
+  for (const std::weak_ptr<Wire>& stream : streams_)
+    timers_.add(1, [this, stream, frame] {
+      const auto wire = stream.lock();
+      if (!wire) return;
+      waited += wire->held ? 1 : 0;
+      wire->waiting.push_back(frame);
+      wire->flow();
     });
 }
 

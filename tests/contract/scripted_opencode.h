@@ -4,6 +4,7 @@
 // here because a server that dies at every single report needs an OpenCode that says the same each time.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,6 +33,7 @@ class ScriptedOpenCode final : public http::Client {
   void lose_streams();
   int refuse = 0;   // So many requests find nobody.
   int prompts = 0;  // That began something: the same one is taken once.
+  int waited = 0;   // Events that came while their stream was held.
 
  private:
   struct Session {
@@ -47,10 +49,15 @@ class ScriptedOpenCode final : public http::Client {
     int status = 200;
     std::string body;
   };
-  struct Listener {
+  // A call that is under way, as both ends have it.
+  struct Wire {
     http::Handler* handler;
-    std::weak_ptr<bool> live;
+    bool live = true;
+    bool held = false;
+    std::deque<std::string> waiting;  // What was not given to the handler yet.
+    void flow();
   };
+  class LiveCall;
   using Doing = std::function<void(Session&)>;
 
   Answer answer(const http::Request& request);
@@ -80,7 +87,7 @@ class ScriptedOpenCode final : public http::Client {
   std::map<std::string, Session> sessions_;
   std::map<std::string, boost::json::object> permissions_;  // That are open.
   std::map<std::string, std::vector<Doing>> held_;          // What waits for them.
-  std::vector<Listener> streams_;
+  std::vector<std::weak_ptr<Wire>> streams_;
   int ids_ = 0;
 };
 

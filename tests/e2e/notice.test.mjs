@@ -43,7 +43,7 @@ test('A failure, a signal and a timeout say which, and keep what was printed and
   const killed = await told(server, 'kill -SEGV $$');
   assert.match(killed.text, /\[ended by signal 11 \(SIGSEGV\)\]/);
   assert.equal(killed.notice.data.signal, 11);
-  const late = await told(server, 'echo begun; echo x > $ERRAND_ARTIFACTS/x; sleep 60', { timeout_s: 1 });
+  const late = await told(server, 'echo begun; echo x > $ERRAND_ARTIFACTS/x; sleep 60', { timeout_s: 4 });
   assert.equal(late.notice.data.error.code, 'timeout');
   assert.match(late.text, /- Status: Failure\n/);
   assert.match(late.text, /\(timeout\) \[ended by signal 15 \(SIGTERM\)\]/);

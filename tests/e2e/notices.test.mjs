@@ -59,8 +59,8 @@ test('A command that is cancelled, hangs or runs out of its time tells its last 
   const command = 'echo the first line; echo left > "$ERRAND_ARTIFACTS/left.txt"; echo the last line; sleep 600';
   const launch = (more) => server.run(command, { parent_session_id: session.id, ...more });
   const cancelled = await launch({ title: 'cancelled' });
-  const hung = await launch({ title: 'hung', idle_timeout_s: 2 });
-  const late = await launch({ title: 'late', timeout_s: 2 });
+  const hung = await launch({ title: 'hung', idle_timeout_s: 5 });
+  const late = await launch({ title: 'late', timeout_s: 5 });
   await server.when(cancelled.id, (task) => task.progress.output_lines === 2);
   await server.expect(200, 'POST', `/api/tasks/${cancelled.id}/cancel`, {});
   const result = await server.get(`/api/tasks/${cancelled.id}/result?block=true&timeout_s=30`);

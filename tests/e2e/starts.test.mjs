@@ -1,7 +1,7 @@
 // R14.4: a start that fails changes nothing for what runs, and no way in which the server ends stops work. A command, an
 // agent in a tool call, an agent whose model is answering and an OpenCode turn are at work all the time.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -9,30 +9,10 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import { start_model } from '../model/server.mjs';
-import { alive, binary, call, in_time, marked, marker, opencode_binary, opencode_config, opencode_env, opencode_on_path, opencode_skip, patience, processes, Server, temporary_folder, until } from './harness/index.mjs';
+import { alive, assert_within, binary, call, in_time, marked, marker, opencode_binary, opencode_config, opencode_env, opencode_on_path, opencode_skip, patience, processes, Server, slow_disk, slow_disk_skip, temporary_folder, until } from './harness/index.mjs';
 
 const within = 240_000;
-const skip = opencode_skip || (!opencode_binary && 'OpenCode is not installed');
-const compiler = ['/usr/bin/cc', '/usr/bin/clang-19', '/usr/bin/clang'].find((file) => fs.existsSync(file));
-
-// A library that lets every sync wait while a file is there: a disk that does not answer.
-function stuck_disk(folder) {
-  const source = path.join(folder, 'stuck.c');
-  const library = path.join(folder, 'stuck.so');
-  fs.writeFileSync(source, `
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <unistd.h>
-static int wait_then(const char* name, int fd) {
-  while (access("${folder}/stuck", F_OK) == 0) usleep(20000);
-  return ((int (*)(int))dlsym(RTLD_NEXT, name))(fd);
-}
-int fdatasync(int fd) { return wait_then("fdatasync", fd); }
-int fsync(int fd) { return wait_then("fsync", fd); }
-`);
-  execFileSync(compiler, ['-shared', '-fPIC', '-O1', '-o', library, source, '-ldl']);
-  return { library, hold: () => fs.writeFileSync(path.join(folder, 'stuck'), ''), let_go: () => fs.rmSync(path.join(folder, 'stuck'), { force: true }) };
-}
+const skip = slow_disk_skip || opencode_skip || (!opencode_binary && 'OpenCode is not installed');
 
 const serve_pids = (folder) => processes().filter((p) => p.state !== 'Z' && p.argv.includes('serve') && p.argv[0].startsWith(path.join(folder, 'bin'))).map((p) => p.pid);
 
@@ -43,9 +23,8 @@ async function at_work(t) {
   const folder = temporary_folder(t, 'st');
   const work_dir = path.join(folder, 'work');
   fs.mkdirSync(work_dir);
-  const disk = stuck_disk(folder);
-  t.after(disk.let_go);
-  const env = opencode_env(folder, { ...opencode_on_path(folder), ...model.env('anthropic'), OPENCODE_CONFIG_CONTENT: JSON.stringify(opencode_config(model)), LD_PRELOAD: disk.library });
+  const disk = slow_disk(t);
+  const env = opencode_env(folder, { ...opencode_on_path(folder), ...model.env('anthropic'), OPENCODE_CONFIG_CONTENT: JSON.stringify(opencode_config(model)), ...disk.env });
   const server = await Server.start(t, { folder, env, args: ['--max-concurrent', '8'] });
   const script = (name, mark) => `echo ran >> ${name}; : ${mark}; n=0; until [ -e go ]; do n=$((n+1)); echo line $n; sleep 0.1; done; echo "end $n"`;
   const marks = { command: marker(), bash: marker(), opencode: marker() };
@@ -162,7 +141,7 @@ test('Starts that fail change nothing for what runs, and what runs ends whole', 
   await own.ends_well();
 });
 
-test('However the server ends, what runs goes on', { skip: skip || (!compiler && 'no C compiler'), timeout: 900_000 }, async (t) => {
+test('However the server ends, what runs goes on', { skip, timeout: 900_000 }, async (t) => {
   const own = await at_work(t);
   const { server, disk } = own;
   const stopping = () => until(() => server.log_tail().includes('stopping; what runs goes on'), { what: 'it stops' });
@@ -170,20 +149,20 @@ test('However the server ends, what runs goes on', { skip: skip || (!compiler &&
     fs.truncateSync(server.log_path);
     await how();
     own.still_there(name);
-    disk.let_go();
+    disk.quick();
     await server.start();
     await own.goes_on(name);
   };
   await ends('SIGTERM', async () => assert.equal((await server.term()).code, 0));
   await ends('a second SIGTERM', async () => {
-    disk.hold();
+    disk.slow({ syncs: Infinity });
     server.child.kill('SIGTERM');
     await stopping();
     const { ms } = await server.term();
-    assert.ok(ms < 4_000 * patience, `it goes at once, not after ${ms} ms`);
+    assert_within(ms, 4_000 * patience, 'it goes at once');
   });
   await ends('a disk that does not answer', async () => {
-    disk.hold();
+    disk.slow({ syncs: Infinity });
     const { ms } = await server.term();
     assert.ok(ms > 4_000, `it waits for what is under way: ${ms} ms`);
     assert.match(server.log_tail(), /it goes now/);

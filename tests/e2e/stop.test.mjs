@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { demo, Follower, marked, marker, patience, request, Server, until } from './harness/index.mjs';
+import { assert_within, demo, Follower, marked, marker, patience, request, Server, until } from './harness/index.mjs';
 
 test('T21: SIGTERM under load exits 0 within 5 s, tells every stream, loses nothing, and tasks go on', async (t) => {
   const server = await Server.start(t, { args: ['--max-concurrent', '4'] });
@@ -32,7 +32,7 @@ test('T21: SIGTERM under load exits 0 within 5 s, tells every stream, loses noth
   stopped = true;
   await Promise.all([...writers, ...streams.map((stream) => stream.closed), blocked]);
   assert.equal(exit.code, 0, JSON.stringify(exit));
-  assert.ok(exit.ms <= 5_000 * patience, `${exit.ms} ms`);
+  assert_within(exit.ms, 5_000 * patience, 'the stop');
   t.diagnostic(`left after ${exit.ms.toFixed()} ms; ${acked.length} tasks were acknowledged`);
   for (const stream of streams) assert.equal(stream.types().at(-1), 'server.stopping');
   assert.ok(marked(mark).length > 0, 'the command goes on');
@@ -51,7 +51,7 @@ test('An idle server leaves at once, twice asked or not; SIGINT is the same', as
   const server = await Server.start(t);
   const once = await server.term();
   assert.equal(once.code, 0);
-  assert.ok(once.ms < 2_000 * patience, `${once.ms} ms`);
+  assert_within(once.ms, 2_000 * patience, 'the stop of an idle one');
   await server.start();
   server.child.kill('SIGTERM');
   assert.equal((await server.term()).code, 0);

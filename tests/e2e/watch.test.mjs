@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { errand, patience, Server, until } from './harness/index.mjs';
+import { assert_within, errand, patience, Server, until } from './harness/index.mjs';
 
 const matches = async (server, id) => (await server.events(id)).filter((event) => event.type === 'task.match').map((event) => event.data);
 const notices = async (server, session, kind) => (await server.get(`/api/sessions/${session.id}/notices?limit=500`)).notices.filter((notice) => notice.kind === kind);
@@ -36,8 +36,10 @@ test('A line is told once, though the server is killed in the middle of it', asy
   const lines = 12;
   const command = `for i in $(seq ${lines}); do printf 'the wor'; while [ ! -e go.$i ]; do sleep 0.02; done; echo "d number $i"; done`;
   const task = await server.run(command, { notify_on: ['word number'], parent_session_id: session.id, work_dir: server.folder });
+  let printed = 0;
   for (let i = 1; i <= lines; i++) {
-    await until(async () => (await server.task(task.id)).progress.output_bytes >= 7, { what: 'the beginning of a line' });
+    await until(async () => (await server.task(task.id)).progress.output_bytes >= printed + 'the wor'.length, { what: 'the beginning of a line' });
+    printed += `the word number ${i}\n`.length;
     if (i % 3 === 0) await server.restart();
     fs.writeFileSync(path.join(server.folder, `go.${i}`), '');
     await until(async () => (await matches(server, task.id)).length + (await matches(server, task.id)).reduce((sum, match) => sum + match.more, 0) >= Math.min(i, 8), { what: `line ${i} is told` });
@@ -53,9 +55,10 @@ test('A line is told once, though the server is killed in the middle of it', asy
 test('Many matches are limited, and what is left out is counted', async (t) => {
   const server = await Server.start(t);
   const task = await server.run('for i in $(seq 500); do echo "hit $i"; done', { notify_on: ['hit'] });
-  await server.at_rest(task.id);
+  const { created_at, completed_at } = await server.at_rest(task.id);
   const found = await matches(server, task.id);
-  assert.ok(found.length >= 11 && found.length <= 20, `${found.length} are told`);
+  const seconds = (Date.parse(completed_at) - Date.parse(created_at)) / 1000;
+  assert.ok(found.length >= 11 && found.length <= 20 + seconds, `${found.length} are told in ${seconds} s`);
   assert.equal(found.length + found.reduce((sum, match) => sum + match.more, 0), 500);
   assert.equal(found.at(-1).line, 'hit 500', 'the last one is told');
 });
@@ -74,7 +77,7 @@ test('A pattern that would take others for ever takes no time', async (t) => {
   const began = performance.now();
   assert.equal((await server.at_rest(task.id)).status, 'completed');
   await server.get('/api/health');
-  assert.ok(performance.now() - began < 10_000 * patience);
+  assert_within(performance.now() - began, 10_000 * patience, 'the end of the task');
 });
 
 test('A flood that is watched costs the others nothing, and what was not looked at is said', async (t) => {
@@ -92,7 +95,7 @@ test('A flood that is watched costs the others nothing, and what was not looked 
   const p99 = waits[Math.floor(waits.length * 0.99)];
   t.diagnostic(`${(await server.task(task.id)).progress.output_bytes} bytes; health p50 ${waits[waits.length >> 1].toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
   // On a machine that others use too; on a free one it is some tens of milliseconds.
-  assert.ok(p99 < 2_000 * patience, `p99 ${p99} ms`);
+  assert_within(p99, 2_000 * patience, 'p99');
   const warnings = (await server.events(task.id)).filter((event) => event.type === 'task.warning').map((event) => event.data.code);
   assert.equal(warnings.filter((code) => code === 'watch_behind').length, 1);
   assert.ok((await matches(server, task.id)).some((match) => match.line.endsWith('the end')), 'the newest is looked at');
@@ -105,7 +108,9 @@ test('progress_every_s tells the parent how far it is; the command line has flag
   assert.equal(made.code, 0, made.err);
   await server.at_rest(made.json.id, { within: 20_000 * patience });
   const progress = await notices(server, session, 'progress');
-  assert.ok(progress.length >= 3 && progress.length <= 6, `${progress.length} reports in 2.4 s`);
+  const task = await server.task(made.json.id);
+  const seconds = (Date.parse(task.completed_at) - Date.parse(task.created_at)) / 1000;
+  assert.ok(progress.length >= 3 && progress.length <= 2 * seconds + 1, `${progress.length} reports in ${seconds} s`);
   assert.match(progress[0].text, /### Background Task Progress: [^]*- Status: Running[^]*\d lines? of output so far, \d+ bytes; the last sign of life was /);
   assert.equal(progress[0].data.status, 'running');
   assert.deepEqual((await matches(server, made.json.id)).map((match) => match.line), ['line 3', 'line 4', 'line 5']);

@@ -11,41 +11,23 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/log.h"
-#include "base/test_folder.h"
-#include "store/sqlite/sqlite_store.h"
 #include "tests/store/power_disk.h"
+#include "tests/store/store_file.h"
 #include "tests/store/store_user.h"
 
 namespace errand {
 namespace {
 
-class Damage : public testing::Test {
+class Damage : public StoreFile {
  protected:
-  Damage() {
-    options_.path = folder_ / "errand.db";
-    options_.ballast_bytes = 4096;
-    options_.busy_ms = 50;
-    set_log_level(LogLevel::error);
-  }
+  Damage() { options_.busy_ms = 50; }
 
-  Result<std::unique_ptr<Store>> open() { return open_sqlite_store(options_, executor_); }
   Error problem() {
     Result<std::unique_ptr<Store>> store = open();
     return store ? Error{Code::internal, "it was opened", "none"} : store.error();
   }
   void write(const std::string& bytes) { std::ofstream(options_.path, std::ios::binary) << bytes; }
-  static Commit creation(int n) {
-    Task task;
-    task.id = TaskId(fmt::format("task_{}", n));
-    task.launch.agent_id = "demo";
-    task.created_at = task.queued_at = task.updated_at = Time{1'000};
-    task.version = 1;
-    Commit commit;
-    commit.task_id = task.id;
-    commit.after = std::make_shared<const Task>(task);
-    return commit;
-  }
+  static Commit creation(int n) { return StoreFile::creation(TaskId(fmt::format("task_{}", n))); }
 
   // Runs a statement on the file while nobody has it open.
   void change(const std::string& sql) {
@@ -54,19 +36,10 @@ class Damage : public testing::Test {
     EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
     sqlite3_close(db);
   }
-  Result<Committed> commit(Store& store, Commit one) {
-    std::vector<Commit> group;
-    group.push_back(std::move(one));
-    return std::move(commit_group(store, executor_, std::move(group)).front());
-  }
   static void wait_for(const std::string& file) {
     for (int i = 0; i < 3'000 && !std::filesystem::exists(file); ++i) ::usleep(10'000);
     ASSERT_TRUE(std::filesystem::exists(file)) << file;
   }
-
-  TestFolder folder_;
-  SqliteOptions options_;
-  QueueExecutor executor_;
 };
 
 TEST_F(Damage, ASecondOwnerIsToldWhoHasItWithinASecond) {

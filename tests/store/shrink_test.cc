@@ -8,24 +8,15 @@
 #include <gtest/gtest.h>
 
 #include "base/id.h"
-#include "base/log.h"
-#include "base/test_folder.h"
-#include "store/sqlite/sqlite_store.h"
-#include "tests/contract/store_contract.h"
+#include "tests/store/store_file.h"
 
 namespace errand {
 namespace {
 
-class Shrink : public testing::Test {
+class Shrink : public StoreFile {
  protected:
-  Shrink() {
-    options_.path = folder_ / "errand.db";
-    options_.ballast_bytes = 4096;
-    set_log_level(LogLevel::error);
-  }
-
   std::unique_ptr<Store> open() {
-    Result<std::unique_ptr<Store>> store = open_sqlite_store(options_, executor_);
+    Result<std::unique_ptr<Store>> store = StoreFile::open();
     if (!store) {
       ADD_FAILURE() << store.error().message;
       std::abort();
@@ -34,17 +25,10 @@ class Shrink : public testing::Test {
   }
   static TaskId id_of(int n) { return TaskId(fmt::format("task_{:06}", n)); }
   Commit creation(int n) {
-    Task task;
-    task.id = id_of(n);
-    task.launch.agent_id = "demo";
     // Words by chance: the search index is as large as the texts.
-    while (task.launch.prompt.size() < 8'000) task.launch.prompt += fmt::format("{:x} ", random_.below(1 << 30));
-    task.created_at = task.queued_at = task.updated_at = Time{1'000};
-    task.version = 1;
-    Commit commit;
-    commit.task_id = task.id;
-    commit.after = std::make_shared<const Task>(task);
-    return commit;
+    std::string prompt;
+    while (prompt.size() < 8'000) prompt += fmt::format("{:x} ", random_.below(1 << 30));
+    return StoreFile::creation(id_of(n), std::move(prompt));
   }
   static Commit removal(int n) {
     Commit commit;
@@ -81,9 +65,6 @@ class Shrink : public testing::Test {
     return value;
   }
 
-  TestFolder folder_;
-  SqliteOptions options_;
-  QueueExecutor executor_;
   SeededRandom random_{41};
 };
 

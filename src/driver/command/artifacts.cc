@@ -228,6 +228,7 @@ Result<ArtifactList> Artifacts::gather(const Task& task) {
   const Turn turn(*this, task.id);
   // It was never begun, or it was removed meanwhile: nothing is made that nobody would remove.
   if (::access(folder(task.id).c_str(), F_OK) != 0) return ArtifactList{};
+  if (Status answers = work_dir_answers(task); !answers) return std::unexpected(answers.error());
   const Time deadline = clock_.steady() + limits_.time_ms;
   const std::string path = kept_folder(task.id);
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
@@ -250,9 +251,15 @@ Result<ArtifactList> Artifacts::gather(const Task& task) {
   return to_list(manifest);
 }
 
-Artifacts::Manifest Artifacts::current(const Task& task) const {
+// All else that is looked at is in the data folder.
+Status Artifacts::work_dir_answers(const Task& task) const {
+  return task.launch.artifacts.empty() ? Status() : reach_.answers(task.launch.work_dir);
+}
+
+Result<Artifacts::Manifest> Artifacts::current(const Task& task) const {
   if (!at_work(task.state) && !task.stopping)
-    if (Result<Manifest> manifest = read_manifest(task.id)) return *std::move(manifest);
+    if (Result<Manifest> manifest = read_manifest(task.id)) return manifest;
+  if (Status answers = work_dir_answers(task); !answers) return std::unexpected(answers.error());
   return look(task, clock_.steady() + limits_.time_ms);
 }
 
@@ -263,7 +270,11 @@ ArtifactList Artifacts::to_list(const Manifest& manifest) {
   return list;
 }
 
-Result<ArtifactList> Artifacts::list(const Task& task) const { return to_list(current(task)); }
+Result<ArtifactList> Artifacts::list(const Task& task) const {
+  const Result<Manifest> manifest = current(task);
+  if (!manifest) return std::unexpected(manifest.error());
+  return to_list(*manifest);
+}
 
 Result<Driver::OpenArtifact> Artifacts::open_entry(const Task& task, const Entry& entry) const {
   const bool copied = !entry.kept.empty();
@@ -281,9 +292,10 @@ Result<Driver::OpenArtifact> Artifacts::open_entry(const Task& task, const Entry
 }
 
 Result<Driver::OpenArtifact> Artifacts::open(const Task& task, std::string_view id_or_name) const {
-  const Manifest manifest = current(task);
+  const Result<Manifest> manifest = current(task);
+  if (!manifest) return std::unexpected(manifest.error());
   for (const bool by_id : {true, false})
-    for (const Entry& entry : manifest.entries)
+    for (const Entry& entry : manifest->entries)
       if ((by_id ? entry.info.id : entry.info.name) == id_or_name) return open_entry(task, entry);
   return fail(Code::not_found, "This task has no artifact of that name; GET .../artifacts lists them.", "no_artifact");
 }

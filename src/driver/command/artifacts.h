@@ -17,6 +17,7 @@
 
 #include "base/time.h"
 #include "driver/command/artifact_manifest.h"
+#include "driver/command/reach.h"
 #include "driver/driver.h"
 #include "task/artifact.h"
 
@@ -30,13 +31,16 @@ struct ArtifactLimits {
 
 class Artifacts {
  public:
-  Artifacts(std::string data_dir, ArtifactLimits limits) : data_dir_(std::move(data_dir)), limits_(limits) {}
+  // `threads`: for folders that may not answer (reach.h).
+  Artifacts(std::string data_dir, ArtifactLimits limits, Executor* threads = nullptr)
+      : data_dir_(std::move(data_dir)), limits_(limits), reach_(threads) {}
 
   // There are no patterns, the folder is empty, and nothing was gathered before. Fast.
   bool nothing_to_gather(const Task& task) const;
-  // On disk, whole, when it returns.
+  // On disk, whole, when it returns. As list(), where the work_dir does not answer.
   Result<ArtifactList> gather(const Task& task);
-  // What was gathered; of a task at work (or one that nothing was gathered of) what is there now, without hashes.
+  // What was gathered; of a task at work (or one that nothing was gathered of) what is there now, without hashes. Where
+  // patterns name files of a work_dir that does not answer: unavailable, reason `work_dir_unreachable`.
   Result<ArtifactList> list(const Task& task) const;
   Result<Driver::OpenArtifact> open(const Task& task, std::string_view id_or_name) const;
   void remove(const TaskId& task);
@@ -52,7 +56,8 @@ class Artifacts {
   Result<Manifest> read_manifest(const TaskId& task) const;
   Status write_manifest(const Fd& kept, const Manifest& manifest) const;
   Status keep(const Task& task, const Fd& kept, Manifest& manifest, Time deadline) const;
-  Manifest current(const Task& task) const;
+  Result<Manifest> current(const Task& task) const;
+  Status work_dir_answers(const Task& task) const;
   Result<Driver::OpenArtifact> open_entry(const Task& task, const Entry& entry) const;
   static ArtifactList to_list(const Manifest& manifest);
   // Has the task to itself until it is destroyed.
@@ -60,6 +65,7 @@ class Artifacts {
 
   const std::string data_dir_;
   const ArtifactLimits limits_;
+  const Reach reach_;
   mutable SystemClock clock_;
 
   std::mutex mutex_;

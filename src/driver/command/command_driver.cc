@@ -111,7 +111,8 @@ class CommandDriver final : public Driver {
   const std::shared_ptr<ArtifactFolders> folders_ = std::make_shared<ArtifactFolders>(kept_options_);
   Beside beside_{&files(), parts_.engine};
   // Shared with what runs in the background, which may outlive this.
-  std::shared_ptr<Artifacts> artifacts_ = std::make_shared<Artifacts>(options_.data_dir, options_.artifacts);
+  std::shared_ptr<Artifacts> artifacts_ =
+      std::make_shared<Artifacts>(options_.data_dir, options_.artifacts, parts_.folders);
 };
 
 Status CommandDriver::check(const Launch& launch) const {

@@ -63,12 +63,15 @@ class OpencodeDriver final : public Driver, public Conversations {
     if (!at_work) server_.end_unneeded();
   }
 
+  bool may_have(const SessionId& session) const override {
+    return session.value.starts_with("ses_") && session.value.size() <= 100 &&
+           session.value.find_first_of("/.") == std::string::npos;
+  }
   // The plugin keeps a file for each session that it looks after.
-  bool has(const SessionId& session) const override {
-    const bool plain = session.value.starts_with("ses_") && session.value.size() <= 100 &&
-                       session.value.find_first_of("/.") == std::string::npos;
-    const std::string file = server_.options().data_dir + "/opencode/" + session.value + ".json";
-    return plain && ::access(file.c_str(), F_OK) == 0;
+  void has(const SessionId& session, std::move_only_function<void(bool)> done) override {
+    beside_.run([file = server_.options().data_dir + "/opencode/" + session.value +
+                        ".json"] { return ::access(file.c_str(), F_OK) == 0; },
+                std::move(done));
   }
   void read(const SessionId& session, Read done) override { readers_.read(session, std::move(done)); }
 

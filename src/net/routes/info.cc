@@ -82,7 +82,7 @@ void metrics(Context& context, Call call) {
   metrics.gauge("queued", "Turns that wait for a slot.", health.queued);
   metrics.gauge("working", "Tasks whose turn is at work.", health.working);
   metrics.gauge("inbox", "Inputs that wait for a commit.", health.inbox);
-  metrics.gauge("inbox_bytes", "Bytes of the inputs that wait for a commit.", health.inbox_bytes);
+  metrics.gauge("inbox_bytes", "Memory that is held by inputs which wait for a commit, about.", health.inbox_bytes);
   metrics.counter("commits_total", "Commits since the start.", health.commits);
   metrics.counter("events_total", "Events stored since the start.", health.events);
   metrics.gauge("http_connections", "Open connections.", stats.connections);

@@ -38,7 +38,7 @@ export function request({ port, method = 'GET', path, headers = {}, body, agent,
 }
 
 // Writes raw bytes and answers what came back until the peer closed, or until `enough(text)` or the time is up.
-export function raw_request(port, bytes, { within = 5_000, enough = whole_reply } = {}) {
+export function raw_request(port, bytes, { within = 15_000, enough = whole_reply } = {}) {
   return new Promise((resolve, reject) => {
     const socket = net.connect(port, '127.0.0.1');
     let text = '';

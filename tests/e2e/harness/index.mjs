@@ -1,5 +1,6 @@
 export * from './cli.mjs';
 export * from './contract.mjs';
+export * from './disk.mjs';
 export * from './http.mjs';
 export * from './processes.mjs';
 export * from './server.mjs';

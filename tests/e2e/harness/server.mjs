@@ -12,7 +12,7 @@ import { check_contract } from './contract.mjs';
 import { request } from './http.mjs';
 import { alive, kill9, processes } from './processes.mjs';
 import { Stream } from './sse.mjs';
-import { in_time, until } from './wait.mjs';
+import { in_time, patient_ms, until } from './wait.mjs';
 
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../..');
 export const binary = path.resolve(root, process.env.ERRAND_BIN ?? 'build/release/errand');
@@ -86,7 +86,7 @@ export class Server {
   }
 
   // Starts the process and waits until it says that it is ready.
-  async start({ within = 10_000 * patience } = {}) {
+  async start({ within = patient_ms * patience } = {}) {
     const log = fs.openSync(this.log_path, 'a');
     const began = performance.now();
     // `wrapper`: words that start the binary, where it is to find another machine than it is on.
@@ -128,7 +128,7 @@ export class Server {
   }
 
   // SIGTERM; answers {code, signal, ms}.
-  async term({ within = 20_000 * patience } = {}) {
+  async term({ within = patient_ms * patience } = {}) {
     const began = performance.now();
     this.child.kill('SIGTERM');
     const exit = await in_time(this.exited, within, 'the server leaves after SIGTERM');
@@ -192,7 +192,7 @@ export class Server {
     if (card && !this.child) kill9(card.pid);
     // The keepers end their runs when the supervisor dies.
     for (const pid of this.supervisor_pids().slice(0, 1)) kill9(pid);
-    await until(() => this.supervisor_pids().length === 0, { what: 'the supervisor and its keepers are gone' });
+    await until(() => this.supervisor_pids().length === 0, { within: patient_ms * patience, what: 'the supervisor and its keepers are gone' });
   }
 
   // --- HTTP
@@ -236,7 +236,7 @@ export class Server {
   }
 
   // The task once `test(task)` holds; a list of states stands for "is in one of them".
-  when(id, test, { within = 10_000 * patience } = {}) {
+  when(id, test, { within = patient_ms * patience } = {}) {
     const holds = Array.isArray(test) ? (task) => test.includes(task.status) : test;
     let seen;
     return until(

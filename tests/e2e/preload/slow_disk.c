@@ -1,10 +1,9 @@
 // Preloaded into the server: a disk that does not answer, and one that is slow to sync. Nothing else is changed, and no
-// other process: the server's children have the same environment, and are left alone.
+// other process: the server's children have the same environment, and are left alone. harness/disk.mjs is how tests use it.
 //
-//   SLOW_BELOW    a folder; every file call on it or below it hangs,
-//   SLOW_MS       for so long at most.
-//   SLOW_SYNC_MS  fsync and fdatasync take so much longer.
-//   SLOW_SWITCH   both only while this file is there (absent: always).
+//   SLOW_SWITCH   a file. While it is there, its two numbers hold: "HANG SYNC", in milliseconds.
+//   SLOW_BELOW    a folder; every file call on it or below it waits HANG, or until the file is gone.
+// fsync and fdatasync, wherever, wait SYNC, or until the file is gone.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -21,7 +20,6 @@
 #include <unistd.h>
 
 static char below[PATH_MAX], watched[PATH_MAX];
-static long hang_ms = 10000, sync_ms = 0;
 static long (*real_syscall)(long, ...);
 
 __attribute__((constructor)) static void read_settings(void) {
@@ -31,13 +29,34 @@ __attribute__((constructor)) static void read_settings(void) {
   const size_t size = file ? fread(line, 1, sizeof line - 1, file) : 0;
   if (file) fclose(file);
   line[size] = 0;
-  const size_t program = strlen(line) + 1;
-  if (program >= size || strcmp(line + program, "serve") != 0) return;
+  // "errand serve ... --data-dir ...": other programs have a word "serve" too.
+  int serves = 0, has_data = 0, number = 0;
+  for (size_t at = 0; at < size; at += strlen(line + at) + 1, ++number) {
+    if (number == 1) serves = strcmp(line + at, "serve") == 0;
+    has_data |= strcmp(line + at, "--data-dir") == 0;
+  }
+  if (!serves || !has_data) return;
   const char* text;
   if ((text = getenv("SLOW_BELOW"))) snprintf(below, sizeof below, "%s", text);
   if ((text = getenv("SLOW_SWITCH"))) snprintf(watched, sizeof watched, "%s", text);
-  if ((text = getenv("SLOW_MS"))) hang_ms = atol(text);
-  if ((text = getenv("SLOW_SYNC_MS"))) sync_ms = atol(text);
+}
+
+struct Slowness {
+  long hang_ms, sync_ms;
+};
+
+static struct Slowness now(void) {
+  struct Slowness slow = {0, 0};
+  const long file = watched[0] ? real_syscall(SYS_openat, AT_FDCWD, watched, O_RDONLY | O_CLOEXEC, 0) : -1;
+  if (file < 0) return slow;
+  char text[64];
+  const long size = real_syscall(SYS_read, file, text, sizeof text - 1);
+  real_syscall(SYS_close, file);
+  text[size > 0 ? size : 0] = 0;
+  char* rest = text;
+  slow.hang_ms = strtol(rest, &rest, 10);
+  slow.sync_ms = strtol(rest, &rest, 10);
+  return slow;
 }
 
 static void pause_ms(long ms) {
@@ -60,10 +79,7 @@ static void reach_in(int folder, const char* path) {
   const size_t size = strlen(below);
   if (strncmp(path, below, size) != 0 || (path[size] != 0 && path[size] != '/')) return;
   const int before = errno;
-  for (long waited = 0; waited < hang_ms; waited += 20) {
-    if (watched[0] && real_syscall(SYS_faccessat, AT_FDCWD, watched, F_OK) != 0) break;
-    pause_ms(20);
-  }
+  for (long waited = 0; waited < now().hang_ms; waited += 20) pause_ms(20);
   errno = before;
 }
 static void reach(const char* path) { reach_in(AT_FDCWD, path); }
@@ -140,7 +156,9 @@ long syscall(long number, ...) {
 }
 
 static void pause_sync(void) {
-  if (sync_ms && (!watched[0] || real_syscall(SYS_faccessat, AT_FDCWD, watched, F_OK) == 0)) pause_ms(sync_ms);
+  const int before = errno;
+  for (long waited = 0; waited < now().sync_ms; waited += 20) pause_ms(20);
+  errno = before;
 }
 int fsync(int fd) { pause_sync(); return REAL(fsync)(fd); }
 int fdatasync(int fd) { pause_sync(); return REAL(fdatasync)(fd); }

@@ -150,20 +150,22 @@ Result<Client::Make> Servers::transport_for(const std::string& name, const McpSe
   }
   return [this, server] {
     // As what the task itself runs: in its folder and its sandbox, within its limits.
-    Task task = *task_;
+    const auto own = std::make_shared<Task>(*task_);
+    Task& task = *own;
     for (const auto& [variable, value] : server.env) task.launch.env.insert_or_assign(variable, value);
     task.launch.pass_env.insert(task.launch.pass_env.end(), server.pass_env.begin(), server.pass_env.end());
     const std::string run = run_name({task.id, task.run, "mcp", fmt::format("{:016x}", parts_.random.next())});
-    command::Spawn spawn =
-        command::make_spawn(settings_.command, parts_.supervisor.abilities(), task, run, server.command);
+    command::Spawn spawn = command::plan_spawn(settings_.command, task, run, server.command);
     spawn.request.output_limit = 0;
     auto open = settings_.command.open_journal;
     if (!open)
       open = [folder = settings_.command.data_dir](const std::string& of) {
         return process::Journal::open(process::run_folder(folder, of));
       };
-    return make_stdio_transport({parts_.supervisor, parts_.timers, parts_.background, parts_.engine, std::move(open)},
-                                std::move(spawn.request));
+    return make_stdio_transport(
+        {parts_.supervisor, parts_.timers, parts_.background, parts_.engine, std::move(open)}, std::move(spawn.request),
+        [options = settings_.command, can = parts_.supervisor.abilities(), task = std::shared_ptr<const Task>(own),
+         words = server.command] { return command::sandboxed(options, can, *task, words); });
   };
 }
 

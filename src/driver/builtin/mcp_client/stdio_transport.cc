@@ -1,6 +1,7 @@
 #include <map>
 #include <utility>
 
+#include "base/beside.h"
 #include "driver/builtin/mcp_client/messages.h"
 #include "driver/builtin/mcp_client/transport.h"
 #include "driver/line_child/line_child.h"
@@ -12,11 +13,13 @@ constexpr Millis refused_ms = 1'000;
 
 class Stdio final : public Transport, private lines::Listener {
  public:
-  Stdio(const StdioParts& parts, process::SpawnRequest request)
+  Stdio(const StdioParts& parts, process::SpawnRequest request, PrepareStdio prepare)
       : supervisor_(parts.supervisor),
         engine_(parts.engine),
         request_(std::move(request)),
+        prepare_(std::move(prepare)),
         late_(parts.timers),
+        beside_(&parts.background, &parts.engine),
         child_({.supervisor = parts.supervisor,
                 .timers = parts.timers,
                 .files = &parts.background,
@@ -26,15 +29,16 @@ class Stdio final : public Transport, private lines::Listener {
     request_.timeout_ms = 0;
   }
   ~Stdio() override {
-    if (!left_) supervisor_.release(request_.run);
+    if (state_ == State::begun && !left_) supervisor_.release(request_.run);
   }
 
   void start(Transport::Listener& listener) override {
     listener_ = &listener;
-    child_.spawn(request_);
+    beside_.run(prepare_, [this](Result<std::vector<std::string>> words) { prepared(std::move(words)); });
   }
 
   void send(std::string message, int64_t id) override {
+    if (state_ == State::preparing) return unsent_.emplace_back(std::move(message), id), void();
     const Result<int64_t> number = child_.write(std::move(message));
     if (number) {
       sent_.emplace(*number, id);
@@ -47,7 +51,11 @@ class Stdio final : public Transport, private lines::Listener {
 
   void close(std::move_only_function<void()> gone) override {
     listener_ = nullptr;
-    if (child_.is_over()) return engine_.post(guarded(std::move(gone)));
+    if (state_ == State::preparing) {
+      beside_.clear();
+      state_ = State::never;
+    }
+    if (state_ == State::never || child_.is_over()) return engine_.post(guarded(std::move(gone)));
     closed_ = std::move(gone);
     child_.close_input();
     child_.stop();
@@ -63,6 +71,19 @@ class Stdio final : public Transport, private lines::Listener {
   }
   void lose(int64_t id, const std::string& why) {
     if (id != 0 && listener_) listener_->lost(id, why);
+  }
+
+  void prepared(Result<std::vector<std::string>> words) {
+    if (!words) {
+      state_ = State::never;
+      if (Transport::Listener* const listener = std::exchange(listener_, nullptr))
+        listener->ended("It could not be started: " + words.error().message);
+      return;
+    }
+    state_ = State::begun;
+    request_.argv = std::move(*words);
+    child_.spawn(request_);
+    for (auto& [message, id] : std::exchange(unsent_, {})) send(std::move(message), id);
   }
 
   void started(int64_t) override {}
@@ -98,6 +119,13 @@ class Stdio final : public Transport, private lines::Listener {
   process::SupervisorClient& supervisor_;
   Executor& engine_;
   process::SpawnRequest request_;
+  PrepareStdio prepare_;
+  enum class State : uint8_t {
+    preparing,
+    begun,
+    never,  // There is no child, and there will be none.
+  } state_ = State::preparing;
+  std::vector<std::pair<std::string, int64_t>> unsent_;  // The first words to it: there is nobody yet to hear them.
   Transport::Listener* listener_ = nullptr;
   std::map<int64_t, int64_t> sent_;                       // Frames that are on their way, and the requests in them.
   std::vector<std::pair<int64_t, std::string>> refused_;  // Requests that it did not take, and why.
@@ -105,13 +133,15 @@ class Stdio final : public Transport, private lines::Listener {
   bool left_ = false;
   std::move_only_function<void()> closed_;
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
+  Beside beside_;
   lines::LineChild child_;
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> make_stdio_transport(const StdioParts& parts, process::SpawnRequest request) {
-  return std::make_unique<Stdio>(parts, std::move(request));
+std::unique_ptr<Transport> make_stdio_transport(const StdioParts& parts, process::SpawnRequest request,
+                                                PrepareStdio prepare) {
+  return std::make_unique<Stdio>(parts, std::move(request), std::move(prepare));
 }
 
 }  // namespace errand::builtin::mcp

@@ -47,13 +47,16 @@ class Transport {
 struct StdioParts {
   process::SupervisorClient& supervisor;
   Timers& timers;
-  Executor& background;  // For reading the journal.
+  Executor& background;  // For preparing, and for reading the journal.
   Executor& engine;
   std::function<Result<std::shared_ptr<process::Journal>>(const std::string& run)> open_journal;
 };
-// A program whose standard input and output carry a message a line. `request` is complete but for the mode and the
-// input.
-std::unique_ptr<Transport> make_stdio_transport(const StdioParts& parts, process::SpawnRequest request);
+// A program whose standard input and output carry a message a line. `request` is complete but for the mode, the input
+// and its words. `prepare` gives the words: it looks at folders (of a sandbox), so it runs in the background and owns
+// all that it uses.
+using PrepareStdio = std::function<Result<std::vector<std::string>>()>;
+std::unique_ptr<Transport> make_stdio_transport(const StdioParts& parts, process::SpawnRequest request,
+                                                PrepareStdio prepare);
 
 // Streamable HTTP (2025): a POST a message; the answer is JSON or a stream of events.
 std::unique_ptr<Transport> make_http_transport(http::Client& client, Executor& engine, std::string url,
