@@ -40,9 +40,9 @@ class Client : public std::enable_shared_from_this<Client> {
   void open(const ClientOptions& options, SupervisorFinder finder, FoundSupervisor found);
   void close() { connection_.reset(); }
 
-  void request(FrameOut frame, Answer answer) { add_request(std::move(frame), {{}, std::move(answer), {}, false}); }
+  void request(FrameOut frame, Answer answer) { add_request(std::move(frame), {{}, std::move(answer), {}}); }
   // One after which `listener` hears of `run`. Where it fails the listener is dropped.
-  void subscribe(FrameOut frame, const std::string& run, RunListener* listener, SupervisorClient::Done done);
+  void subscribe(FrameOut frame, const std::string& run, RunListener* listener, Answer done);
   void forget(RunListener* listener);
   void list(std::move_only_function<void(Result<std::vector<RunStatus>>)> done);
   Abilities abilities() const {
@@ -56,6 +56,7 @@ class Client : public std::enable_shared_from_this<Client> {
     Answer answer;
     std::string subscribes;  // The run that it makes us hear of.
     bool again = false;      // Made by replay(), so the next replay makes its own.
+    bool resent = false;     // To a further connection: perhaps the first one had it.
   };
 
   void set_abilities(Abilities abilities) {
@@ -124,15 +125,14 @@ void Client::add_request(FrameOut frame, Request request) {
   connection_->send(entry->second.frame);
 }
 
-void Client::subscribe(FrameOut frame, const std::string& run, RunListener* listener, SupervisorClient::Done done) {
+void Client::subscribe(FrameOut frame, const std::string& run, RunListener* listener, Answer done) {
   listeners_[run] = listener;
   auto answer = [this, run, listener, done = std::move(done)](Result<const Fields*> reply) mutable {
-    if (reply) return done({});
     auto entry = listeners_.find(run);
-    if (entry != listeners_.end() && entry->second == listener) listeners_.erase(entry);
-    done(std::unexpected(reply.error()));
+    if (!reply && entry != listeners_.end() && entry->second == listener) listeners_.erase(entry);
+    done(std::move(reply));
   };
-  add_request(std::move(frame), {{}, std::move(answer), run, false});
+  add_request(std::move(frame), {{}, std::move(answer), run});
 }
 
 void Client::forget(RunListener* listener) {
@@ -154,7 +154,10 @@ void Client::replay() {
   std::vector<std::string> runs;
   for (const auto& entry : listeners_)
     if (!asked.contains(entry.first)) runs.push_back(entry.first);
-  for (const auto& entry : requests_) connection_->send(entry.second.frame);
+  for (auto& entry : requests_) {
+    entry.second.resent = true;
+    connection_->send(entry.second.frame);
+  }
   for (const std::string& run : runs) attach_again(run);
 }
 
@@ -177,6 +180,9 @@ void Client::take(const std::string& payload) {
   if (entry == requests_.end()) return;
   Status status = get_status(*fields);
   if (!status && status.error().code == Code::unavailable) return;  // It leaves: replay() asks the next one.
+  // Sent again, it is what was taken the first time.
+  if (status && fields->has("again") && !entry->second.resent)
+    status = fail(Code::conflict, "This frame of standard input was taken before.", input_taken);
   Answer answer = std::move(entry->second.answer);
   requests_.erase(entry);
   if (!status)
@@ -273,10 +279,19 @@ class ClientHandle final : public SupervisorClient {
     FrameOut frame;
     frame.add("op", "spawn");
     put_spawn(frame, request);
-    client_->subscribe(std::move(frame), request.run, listener, std::move(done));
+    client_->subscribe(std::move(frame), request.run, listener,
+                       [done = std::move(done)](Result<const Fields*> reply) mutable {
+                         reply ? done({}) : done(std::unexpected(reply.error()));
+                       });
   }
-  void attach(const std::string& run, RunListener* listener, Done done) override {
-    client_->subscribe(about("attach", run), run, listener, std::move(done));
+  void attach(const std::string& run, RunListener* listener, TakenUp done) override {
+    client_->subscribe(about("attach", run), run, listener,
+                       [done = std::move(done)](Result<const Fields*> reply) mutable {
+                         if (!reply) return done(std::unexpected(reply.error()));
+                         Attached attached;
+                         if ((*reply)->has("number")) attached.input_taken = (*reply)->number("number");
+                         done(attached);
+                       });
   }
   void forget(RunListener* listener) override { client_->forget(listener); }
   void stop(const std::string& run, std::optional<Millis> grace_ms) override {
@@ -284,14 +299,12 @@ class ClientHandle final : public SupervisorClient {
     if (grace_ms) frame.add("grace", *grace_ms);
     client_->request(std::move(frame), [](auto&&) {});
   }
-  void input(const std::string& run, int64_t number, std::string bytes, Done done) override {
+  void input(const std::string& run, int64_t number, std::string bytes, Taken done) override {
     FrameOut frame = about("input", run);
     frame.add("number", number).add("bytes", bytes);
     client_->request(std::move(frame), [done = std::move(done)](Result<const Fields*> reply) mutable {
-      if (reply)
-        done({});
-      else
-        done(std::unexpected(reply.error()));
+      if (!reply) return done(std::unexpected(reply.error()));
+      done((*reply)->number("number"));
     });
   }
   void close_input(const std::string& run) override {

@@ -101,6 +101,13 @@ class RunListener {
   virtual void used(const RunUsage& /*usage*/) {}
 };
 
+// A run that was taken up.
+struct Attached {
+  // The last frame of standard input that was taken; nothing, where an older supervisor does not say (input() with
+  // number 0 asks it) or the run is no longer alive.
+  std::optional<int64_t> input_taken;
+};
+
 // What the supervisor can do on this machine, as it found when it started.
 struct Abilities {
   bool known = false;          // False: an older supervisor, which does not say.
@@ -123,14 +130,18 @@ class SupervisorClient {
   virtual void spawn(SpawnRequest request, RunListener* listener, Done done) = 0;
   // Takes up a run after a restart: its listener hears output(total) and, where it ended meanwhile, ended().
   // not_found: no folder, so it was never started.
-  virtual void attach(const std::string& run, RunListener* listener, Done done) = 0;
+  using TakenUp = std::move_only_function<void(Result<Attached>)>;
+  virtual void attach(const std::string& run, RunListener* listener, TakenUp done) = 0;
   // No callback reaches this listener any more. The run goes on.
   virtual void forget(RunListener* listener) = 0;
   // SIGTERM to the tree, SIGKILL after the grace time (or the given one). ended() follows.
   virtual void stop(const std::string& run, std::optional<Millis> grace_ms = {}) = 0;
-  // Frame `number` (1, 2, 3, ... per run) for the child's standard input; a number it has taken already is dropped.
-  // Answers when the supervisor has taken it.
-  virtual void input(const std::string& run, int64_t number, std::string bytes, Done done) = 0;
+  // Frame `number` (1, 2, 3, ... per run) for the child's standard input. Answers the last number taken, when the
+  // supervisor has it. A number that was taken before is refused with the reason input_taken, and nothing is written
+  // (one of another build writes nothing and may answer as if it were new). exhausted: the child does not read, try
+  // again later. Number 0 writes nothing and only asks.
+  using Taken = std::move_only_function<void(Result<int64_t>)>;
+  virtual void input(const std::string& run, int64_t number, std::string bytes, Taken done) = 0;
   virtual void close_input(const std::string& run) = 0;
   virtual void usage(const std::string& run, std::move_only_function<void(Result<RunUsage>)> done) = 0;
   // Protocol journals: everything before `offset` may go.
@@ -142,6 +153,8 @@ class SupervisorClient {
   virtual Abilities abilities() const { return {}; }
 };
 
+// The reason of an error where a frame of standard input comes a second time.
+inline constexpr const char* input_taken = "input_taken";
 // The reason of an error where there is no supervisor and none can be started.
 inline constexpr const char* supervisor_unavailable = "supervisor_unavailable";
 

@@ -5,10 +5,11 @@
 // that this supervisor is leaving: the client repeats the request to the next one.
 //   hello  version build [orphan]           -> version build, and what it can do (put_abilities)
 //   spawn  run arg* env* dir ...            -> ; subscribes
-//   attach run                              -> ; subscribes
+//   attach run                              -> number: the last frame of input taken, of a live run; subscribes
 //   forget run                              ->
 //   stop   run [grace]                      ->
-//   input  run number bytes                 -> number: the last one taken
+//   input  run number bytes                 -> number: the last one taken; `again` where this one was taken before.
+//                                              Number 0 only asks.
 //   close_input run                         ->
 //   usage  run                              -> cpu_us memory processes io states
 //   release_journal run offset              ->

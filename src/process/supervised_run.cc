@@ -122,7 +122,7 @@ void SupervisedRun::answer_when_started(Peer* peer, int64_t id) {
   if (state_ == State::starting)
     waiting_.push_back({peer, id});
   else
-    peer->send(FrameOut().add("re", id).take());
+    peer->send(FrameOut().add("re", id).add("number", input_taken_).take());
 }
 
 void SupervisedRun::ready(int fd, uint32_t events) {
@@ -192,7 +192,7 @@ void SupervisedRun::started(const KeeperReport& report) {
   state_ = State::alive;
   end_.started_at.ms = report.at_ms;
   for (const Waiting& waiting : std::exchange(waiting_, {}))
-    waiting.peer->send(FrameOut().add("re", waiting.id).take());
+    waiting.peer->send(FrameOut().add("re", waiting.id).add("number", input_taken_).take());
 }
 
 void SupervisedRun::refused(int error) {

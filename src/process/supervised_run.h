@@ -57,8 +57,10 @@ class SupervisedRun final : public Ready {
   void answer_when_started(Peer* peer, int64_t id);
 
   void stop(std::optional<Millis> grace);
-  // Frame `number` of standard input. Answers the last number taken.
+  // Frame `number` of standard input. Answers the last number taken; where that is `number` or more already, nothing
+  // was written.
   Result<int64_t> input(int64_t number, std::string_view bytes);
+  int64_t input_taken() const { return input_taken_; }
   void close_input();
   void release_journal(int64_t offset);
   // Its folder goes as soon as it has ended; nobody reads its output any more.

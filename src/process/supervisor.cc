@@ -517,9 +517,15 @@ void Supervisor::stop(Peer& peer, int64_t id, const Fields& fields) {
 void Supervisor::input(Peer& peer, int64_t id, const Fields& fields) {
   SupervisedRun* run = find(fields);
   if (!run) return refuse(peer, id, {Code::conflict, "This run has ended; it takes no input any more.", {}});
-  auto taken = run->input(fields.number("number"), fields.text("bytes"));
+  const int64_t number = fields.number("number");
+  const bool again = number > 0 && number <= run->input_taken();
+  auto taken = run->input(number, fields.text("bytes"));
   if (!taken) return refuse(peer, id, taken.error());
-  peer.send(FrameOut().add("re", id).add("number", *taken).take());
+  FrameOut out;
+  out.add("re", id).add("number", *taken);
+  // Said beside the success: a server of an older build, which repeats what it had no answer to, takes it for one.
+  if (again) out.add("again", int64_t{1});
+  peer.send(out.take());
 }
 
 void Supervisor::close_input(Peer& peer, int64_t id, const Fields& fields) {

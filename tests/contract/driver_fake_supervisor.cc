@@ -108,7 +108,7 @@ void FakeSupervisor::step(const std::string& name) {
   go_on(name);
 }
 
-void FakeSupervisor::attach(const std::string& name, process::RunListener* listener, Done done) {
+void FakeSupervisor::attach(const std::string& name, process::RunListener* listener, TakenUp done) {
   calls.push_back("attach " + name);
   const auto found = runs.find(name);
   if (attach_fails || found == runs.end()) {
@@ -118,7 +118,7 @@ void FakeSupervisor::attach(const std::string& name, process::RunListener* liste
   }
   found->second.listener = listener;
   later([this, name, listener, done = std::move(done)]() mutable {
-    done({});
+    done(process::Attached{runs.at(name).input_taken});
     Run& run = runs.at(name);
     if (run.listener == listener && run.journal->size() > 0) listener->output(run.journal->size());
     if (run.listener != listener || !run.end) return;
@@ -139,8 +139,19 @@ void FakeSupervisor::stop(const std::string& name, std::optional<Millis>) {
   });
 }
 
-void FakeSupervisor::input(const std::string&, int64_t, std::string, Done done) {
-  later([done = std::move(done)]() mutable { done({}); });
+void FakeSupervisor::input(const std::string& name, int64_t number, std::string bytes, Taken done) {
+  later([this, name, number, bytes = std::move(bytes), done = std::move(done)]() mutable {
+    const auto run = runs.find(name);
+    if (run == runs.end() || run->second.end)
+      return done(fail(Code::conflict, "This run has ended; it takes no input any more."));
+    int64_t& taken = run->second.input_taken;
+    if (number == 0) return done(taken);
+    if (number <= taken) return done(fail(Code::conflict, "It was taken before.", process::input_taken));
+    if (number > taken + 1) return done(fail(Code::invalid_argument, "Another frame comes next."));
+    taken = number;
+    done(number);
+    if (heard) heard(name, bytes);
+  });
 }
 
 void FakeSupervisor::usage(const std::string& name, std::move_only_function<void(Result<process::RunUsage>)> done) {

@@ -51,6 +51,7 @@ class FakeSupervisor final : public process::SupervisorClient {
     process::RunListener* listener = nullptr;
     std::shared_ptr<FakeJournal> journal = std::make_shared<FakeJournal>();
     size_t printed = 0;
+    int64_t input_taken = 0;
     std::optional<process::RunEnd> end;
   };
 
@@ -64,6 +65,8 @@ class FakeSupervisor final : public process::SupervisorClient {
   std::optional<Error> attach_fails;
   process::RunUsage used;
   std::vector<std::string> calls;  // "spawn task.1", "stop task.1", ...
+  // Each frame of standard input, once it is taken.
+  std::function<void(const std::string& run, const std::string& bytes)> heard;
 
   void print(const std::string& run, process::Stream stream, std::string_view bytes);
   void end(const std::string& run, process::RunEnd end);
@@ -72,10 +75,10 @@ class FakeSupervisor final : public process::SupervisorClient {
   int alive() const;
 
   void spawn(process::SpawnRequest request, process::RunListener* listener, Done done) override;
-  void attach(const std::string& run, process::RunListener* listener, Done done) override;
+  void attach(const std::string& run, process::RunListener* listener, TakenUp done) override;
   void forget(process::RunListener* listener) override;
   void stop(const std::string& run, std::optional<Millis> grace_ms) override;
-  void input(const std::string& run, int64_t number, std::string bytes, Done done) override;
+  void input(const std::string& run, int64_t number, std::string bytes, Taken done) override;
   void close_input(const std::string&) override {}
   void usage(const std::string& run, std::move_only_function<void(Result<process::RunUsage>)> done) override;
   void release_journal(const std::string&, int64_t) override {}

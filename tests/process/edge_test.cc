@@ -119,14 +119,17 @@ TEST(Edge, InputIsWrittenInOrderAndOnce) {
   ASSERT_TRUE(bench.spawn(request, run));
   EXPECT_TRUE(bench.input("task_i.1", 1, "one\n"));
   EXPECT_TRUE(bench.input("task_i.1", 2, "two\n"));
-  EXPECT_TRUE(bench.input("task_i.1", 2, "two\n")) << "a number that was taken is dropped, not refused";
+  const Result<int64_t> twice = bench.input("task_i.1", 2, "other\n");
+  ASSERT_FALSE(twice) << "a number that was taken is refused";
+  EXPECT_EQ(twice.error().reason, input_taken);
   EXPECT_FALSE(bench.input("task_i.1", 4, "four\n")) << "a gap is refused";
   bench.reconnect();
   RecordedRun again;
-  ASSERT_TRUE(bench.attach("task_i.1", again));
-  EXPECT_TRUE(bench.input("task_i.1", 1, "one\n"));
-  EXPECT_TRUE(bench.input("task_i.1", 2, "two\n"));
-  EXPECT_TRUE(bench.input("task_i.1", 3, "three\n"));
+  const Result<Attached> attached = bench.attach("task_i.1", again);
+  ASSERT_TRUE(attached);
+  EXPECT_EQ(attached->input_taken, 2) << "whoever takes it up knows where to go on";
+  EXPECT_EQ(bench.input("task_i.1", 0, ""), 2) << "0 asks, of an older supervisor too";
+  EXPECT_EQ(bench.input("task_i.1", 3, "three\n"), 3);
   bench.client().close_input("task_i.1");
   ASSERT_TRUE(bench.wait_end(again));
   EXPECT_EQ(again.end->how, How::exited);
@@ -142,7 +145,7 @@ TEST(Edge, InputBeyondTheBacklogIsRefusedUntilItIsRead) {
   ASSERT_TRUE(bench.spawn(request, run));
   const std::string big(6u << 20, 'x');
   EXPECT_TRUE(bench.input("task_i.1", 1, big));
-  Status refused = bench.input("task_i.1", 2, big);
+  const Result<int64_t> refused = bench.input("task_i.1", 2, big);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::exhausted);
   write_file(flags.path() + "/go", "go");
@@ -156,7 +159,7 @@ TEST(Edge, ARunWithoutInputRefusesItWithAReason) {
   Bench bench;
   RecordedRun run;
   ASSERT_TRUE(bench.spawn(bench.shell("task_i.1", "sleep 1000"), run));
-  Status status = bench.input("task_i.1", 1, "hello");
+  const Result<int64_t> status = bench.input("task_i.1", 1, "hello");
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, Code::conflict);
 }
@@ -441,7 +444,7 @@ TEST_F(Alone, OneOfAnotherBuildIsReplacedWhenItHasNoRuns) {
   auto client = connect_supervisor({folder_.path(), test_supervisor()}, executor_);
   ASSERT_TRUE(client);
   RecordedRun same;
-  (*client)->attach("task_u.1", &same, [](Status) {});
+  (*client)->attach("task_u.1", &same, [](const Result<Attached>&) {});
   (*client)->stop("task_u.1");
   ASSERT_TRUE(executor_.until([&same] { return same.end.has_value(); }));
   EXPECT_EQ(same.end->how, How::stopped) << "the old one served its run to the end";

@@ -114,9 +114,9 @@ Status Bench::spawn(SpawnRequest request, RecordedRun& into) {
   return *answer;
 }
 
-Status Bench::attach(const std::string& run, RecordedRun& into) {
-  std::optional<Status> answer;
-  client_->attach(run, &into, [&answer](Status status) { answer = std::move(status); });
+Result<Attached> Bench::attach(const std::string& run, RecordedRun& into) {
+  std::optional<Result<Attached>> answer;
+  client_->attach(run, &into, [&answer](Result<Attached> attached) { answer = std::move(attached); });
   if (!executor.until([&answer] { return answer.has_value(); })) return fail(Code::internal, "no answer");
   return *answer;
 }
@@ -146,9 +146,9 @@ RunEnd Bench::run_to_end(SpawnRequest request, Millis patience_ms) {
   return run.end.value_or(RunEnd{});
 }
 
-Status Bench::input(const std::string& run, int64_t number, std::string bytes) {
-  std::optional<Status> answer;
-  client_->input(run, number, std::move(bytes), [&answer](Status status) { answer = std::move(status); });
+Result<int64_t> Bench::input(const std::string& run, int64_t number, std::string bytes) {
+  std::optional<Result<int64_t>> answer;
+  client_->input(run, number, std::move(bytes), [&answer](Result<int64_t> taken) { answer = std::move(taken); });
   if (!executor.until([&answer] { return answer.has_value(); })) return fail(Code::internal, "no answer");
   return *answer;
 }

@@ -67,11 +67,11 @@ class Bench {
   SpawnRequest shell(std::string run, const std::string& script) const;
   // Waits for the answer.
   Status spawn(SpawnRequest request, RecordedRun& into);
-  Status attach(const std::string& run, RecordedRun& into);
+  Result<Attached> attach(const std::string& run, RecordedRun& into);
   bool wait_end(RecordedRun& run, Millis patience_ms = 60'000);
   // Spawns and waits for the end.
   RunEnd run_to_end(SpawnRequest request, Millis patience_ms = 60'000);
-  Status input(const std::string& run, int64_t number, std::string bytes);
+  Result<int64_t> input(const std::string& run, int64_t number, std::string bytes);
   std::vector<RunStatus> list();
 
   // All that the run printed, both streams, and one of them.

@@ -145,7 +145,7 @@ TEST(Supervisor, ARunThatEndedMeanwhileIsToldOnAttach) {
 TEST(Supervisor, AttachToARunThatNeverStartedIsNotFound) {
   Bench bench;
   RecordedRun run;
-  Status status = bench.attach("task_a.1", run);
+  const Result<Attached> status = bench.attach("task_a.1", run);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, Code::not_found);
 }

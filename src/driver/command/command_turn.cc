@@ -88,7 +88,7 @@ void CommandTurn::prepared(Result<std::vector<std::string>> argv) {
 }
 
 void CommandTurn::attach() {
-  supervisor_.attach(request_.run, this, guarded([this](Status attached) {
+  supervisor_.attach(request_.run, this, guarded([this](const Result<process::Attached>& attached) {
                        if (!attached && !over_) could_not_attach(attached.error());
                      }));
 }

@@ -214,8 +214,8 @@ void Server::find() {
 void Server::attach() {
   state_ = State::starting;
   fresh_ = false;
-  parts_.supervisor.attach(run(), this, [this](const Status& status) {
-    if (status) return read_port();
+  parts_.supervisor.attach(run(), this, [this](const Result<process::Attached>& attached) {
+    if (attached) return read_port();
     state_ = State::none;
     if (!listeners_.empty()) {
       state_ = State::starting;

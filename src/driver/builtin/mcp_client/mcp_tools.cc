@@ -162,7 +162,7 @@ Result<Client::Make> Servers::transport_for(const std::string& name, const McpSe
       open = [folder = settings_.command.data_dir](const std::string& of) {
         return process::Journal::open(process::run_folder(folder, of));
       };
-    return make_stdio_transport({parts_.supervisor, parts_.background, parts_.engine, std::move(open)},
+    return make_stdio_transport({parts_.supervisor, parts_.timers, parts_.background, parts_.engine, std::move(open)},
                                 std::move(spawn.request));
   };
 }

@@ -1,195 +1,117 @@
-#include <algorithm>
+#include <map>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "base/escape_filter.h"
-#include "base/text.h"
 #include "driver/builtin/mcp_client/messages.h"
 #include "driver/builtin/mcp_client/transport.h"
+#include "driver/line_child/line_child.h"
 
 namespace errand::builtin::mcp {
 namespace {
 
-constexpr int64_t read_chunk = 256 << 10;
-constexpr size_t stderr_kept = 2'000;
+constexpr Millis refused_ms = 1'000;
 
-std::string how_it_ended(const process::RunEnd& end, std::string_view last_words) {
-  using How = process::RunEnd::How;
-  std::string out = "It ended";
-  if (end.how == How::spawn_failed)
-    out = "It could not be started: " + one_line(end.text);
-  else if (end.how == How::limit)
-    out = "It went over its limit of " + end.limit;
-  else if (end.signal > 0)
-    out += fmt::format(" by signal {}", end.signal);
-  else
-    out += fmt::format(" with code {}", end.exit_code);
-  const std::string words = one_line(last_words);
-  return words.empty() ? out + "." : out + ": " + words.substr(words.size() - utf8_suffix(words, 500));
-}
-
-class Stdio final : public Transport, private process::RunListener {
-  template <class F>
-  auto guarded(F work) {
-    return [here = std::weak_ptr(here_), work = std::move(work)](auto&&... answer) mutable {
-      if (!here.expired()) work(std::forward<decltype(answer)>(answer)...);
-    };
-  }
-
+class Stdio final : public Transport, private lines::Listener {
  public:
-  Stdio(StdioParts parts, process::SpawnRequest request) : parts_(std::move(parts)), request_(std::move(request)) {
-    request_.mode = process::JournalMode::protocol;
-    request_.keep_stdin = true;
+  Stdio(const StdioParts& parts, process::SpawnRequest request)
+      : supervisor_(parts.supervisor),
+        engine_(parts.engine),
+        request_(std::move(request)),
+        late_(parts.timers),
+        child_({.supervisor = parts.supervisor,
+                .timers = parts.timers,
+                .files = &parts.background,
+                .engine = &parts.engine,
+                .open_journal = parts.open_journal},
+               {.line_max = message_bytes_max}, request_.run, *this) {
     request_.timeout_ms = 0;
   }
   ~Stdio() override {
-    if (!gone_) parts_.supervisor.forget(this);
-    if (!left_) parts_.supervisor.release(request_.run);
+    if (!left_) supervisor_.release(request_.run);
   }
 
-  void start(Listener& listener) override {
+  void start(Transport::Listener& listener) override {
     listener_ = &listener;
-    parts_.supervisor.spawn(request_, this, guarded([this](Status started) {
-                              if (!started) return not_started(started.error().message);
-                              // Asked for before there was anything to stop.
-                              if (closed_) parts_.supervisor.stop(request_.run);
-                            }));
+    child_.spawn(request_);
   }
 
   void send(std::string message, int64_t id) override {
-    message += '\n';
-    parts_.supervisor.input(request_.run, ++frames_, std::move(message), guarded([this, id](Status taken) {
-                              if (!taken && id != 0 && listener_) listener_->lost(id, taken.error().message);
-                            }));
+    const Result<int64_t> number = child_.write(std::move(message));
+    if (number) {
+      sent_.emplace(*number, id);
+    } else {
+      engine_.post(guarded([this, id, why = number.error().message] { lose(id, why); }));
+    }
   }
 
   void leave() override { left_ = true; }
 
   void close(std::move_only_function<void()> gone) override {
     listener_ = nullptr;
-    if (gone_) {
-      parts_.engine.post(guarded_work(std::move(gone)));
-      return;
-    }
+    if (child_.is_over()) return engine_.post(guarded(std::move(gone)));
     closed_ = std::move(gone);
-    parts_.supervisor.close_input(request_.run);
-    parts_.supervisor.stop(request_.run);
+    child_.close_input();
+    child_.stop();
+    child_.go_on();  // What it still says is read, and told to nobody: its end is behind it.
   }
 
  private:
-  Work guarded_work(std::move_only_function<void()> work) {
+  template <class F>
+  Work guarded(F work) {
     return [here = std::weak_ptr(here_), work = std::move(work)]() mutable {
       if (!here.expired()) work();
     };
   }
-
-  // Nobody knows how far it came: nothing of it may be left.
-  void not_started(const std::string& why) {
-    gone_ = true;
-    parts_.supervisor.forget(this);
-    parts_.supervisor.stop(request_.run);
-    if (auto closed = std::exchange(closed_, nullptr)) return closed();
-    end("It could not be started: " + why);
-  }
-  void output(int64_t total) override {
-    total_ = std::max(total_, total);
-    read_on();
-  }
-  void ended(const process::RunEnd& end_of_run) override {
-    gone_ = true;
-    total_ = std::max(total_, end_of_run.output_bytes);
-    end_ = end_of_run;
-    if (auto closed = std::exchange(closed_, nullptr)) return parts_.engine.post(guarded_work(std::move(closed)));
-    read_on();
-    end_where_read();
+  void lose(int64_t id, const std::string& why) {
+    if (id != 0 && listener_) listener_->lost(id, why);
   }
 
-  // The journal is read beside the engine's thread, a bounded piece at a time, and let go behind it.
-  void read_on() {
-    if (reading_ || next_ >= total_ || !listener_) return;
-    reading_ = true;
-    parts_.background.post([this, here = std::weak_ptr(here_), journal = journal_, open = parts_.open_journal,
-                            run = request_.run, next = next_, &engine = parts_.engine]() mutable {
-      Result<process::JournalRead> read = fail(Code::unavailable, "");
-      if (!journal)
-        if (auto opened = open(run)) journal = *std::move(opened);
-      if (journal) read = journal->read(next, read_chunk);
-      engine.post([this, here = std::move(here), journal = std::move(journal), read = std::move(read)]() mutable {
-        if (!here.expired()) take(std::move(journal), std::move(read));
-      });
+  void started(int64_t) override {}
+  void taken(int64_t number) override { sent_.erase(number); }
+  // It has closed its input: mostly it is about to end, and its end says more.
+  void refused(int64_t number, const Error& error) override {
+    const auto sent = sent_.find(number);
+    if (sent == sent_.end()) return;
+    refused_.emplace_back(sent->second, error.message);
+    sent_.erase(sent);
+    late_.set(refused_ms, [this] {
+      const std::weak_ptr here = here_;
+      for (const auto& [id, why] : std::exchange(refused_, {})) {
+        lose(id, why);
+        if (here.expired()) return;
+      }
     });
   }
-
-  void take(std::shared_ptr<process::Journal> journal, Result<process::JournalRead> read) {
-    reading_ = false;
-    if (!listener_) return;
-    if (!read) return end("What it says cannot be read: " + read.error().message);
-    journal_ = std::move(journal);
-    // A message with a hole in it would be another message.
-    if (read->damaged) return end("What it said is damaged on the disk.");
-    if (read->next <= next_) return end_where_read();
-    next_ = read->next;
-    if (!gone_) parts_.supervisor.release_journal(request_.run, next_);
-    for (const process::Piece& piece : read->pieces) {
-      if (piece.stream == process::Stream::err) {
-        last_words_ += piece.bytes;
-        if (last_words_.size() > 2 * stderr_kept) last_words_.erase(0, last_words_.size() - stderr_kept);
-      } else if (!take_bytes(piece.bytes)) {
-        return;
-      }
+  // Nothing of it is stored: whoever waits for an answer when the server dies asks again.
+  void lines(std::span<const lines::Line> lines) override {
+    const std::weak_ptr here = here_;
+    for (const lines::Line& line : lines) {
+      if (listener_) listener_->received(line.text);
+      if (here.expired()) return;
     }
-    read_on();
-    end_where_read();
+    child_.release(lines.back().next);
+  }
+  void ended(const lines::End& end) override {
+    if (closed_) return std::exchange(closed_, nullptr)();
+    if (Transport::Listener* const listener = std::exchange(listener_, nullptr)) listener->ended(describe(end));
   }
 
-  // False: it is over.
-  bool take_bytes(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const size_t line_end = bytes.find('\n');
-      line_ += bytes.substr(0, line_end);
-      if (line_.size() > message_bytes_max) {
-        end("It sent a message of more than 8 MiB.");
-        return false;
-      }
-      if (line_end == std::string_view::npos) return true;
-      bytes.remove_prefix(line_end + 1);
-      const std::string line = std::exchange(line_, {});
-      const std::weak_ptr here = here_;
-      if (!trim(line).empty()) listener_->received(trim(line));
-      if (here.expired() || !listener_) return false;
-    }
-    return true;
-  }
-
-  void end_where_read() {
-    if (end_ && !reading_ && (next_ >= total_ || !journal_ || end_->output_bytes == 0))
-      end(how_it_ended(*end_, last_words_));
-  }
-  void end(std::string why) {
-    if (Listener* const listener = std::exchange(listener_, nullptr)) listener->ended(std::move(why));
-  }
-
-  StdioParts parts_;
+  process::SupervisorClient& supervisor_;
+  Executor& engine_;
   process::SpawnRequest request_;
-  Listener* listener_ = nullptr;
-  std::shared_ptr<process::Journal> journal_;
-  int64_t frames_ = 0;
-  int64_t next_ = 0, total_ = 0;
-  bool reading_ = false;
-  bool gone_ = false;
+  Transport::Listener* listener_ = nullptr;
+  std::map<int64_t, int64_t> sent_;                       // Frames that are on their way, and the requests in them.
+  std::vector<std::pair<int64_t, std::string>> refused_;  // Requests that it did not take, and why.
+  Timer late_;
   bool left_ = false;
-  std::string line_;
-  std::string last_words_;  // Of standard error.
-  std::optional<process::RunEnd> end_;
   std::move_only_function<void()> closed_;
   std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);
+  lines::LineChild child_;
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> make_stdio_transport(StdioParts parts, process::SpawnRequest request) {
-  return std::make_unique<Stdio>(std::move(parts), std::move(request));
+std::unique_ptr<Transport> make_stdio_transport(const StdioParts& parts, process::SpawnRequest request) {
+  return std::make_unique<Stdio>(parts, std::move(request));
 }
 
 }  // namespace errand::builtin::mcp

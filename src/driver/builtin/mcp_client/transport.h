@@ -12,6 +12,7 @@
 
 #include "base/executor.h"
 #include "base/time.h"
+#include "base/timers.h"
 #include "http/client.h"
 #include "process/client.h"
 #include "process/journal.h"
@@ -45,13 +46,14 @@ class Transport {
 
 struct StdioParts {
   process::SupervisorClient& supervisor;
+  Timers& timers;
   Executor& background;  // For reading the journal.
   Executor& engine;
   std::function<Result<std::shared_ptr<process::Journal>>(const std::string& run)> open_journal;
 };
 // A program whose standard input and output carry a message a line. `request` is complete but for the mode and the
 // input.
-std::unique_ptr<Transport> make_stdio_transport(StdioParts parts, process::SpawnRequest request);
+std::unique_ptr<Transport> make_stdio_transport(const StdioParts& parts, process::SpawnRequest request);
 
 // Streamable HTTP (2025): a POST a message; the answer is JSON or a stream of events.
 std::unique_ptr<Transport> make_http_transport(http::Client& client, Executor& engine, std::string url,

@@ -177,7 +177,8 @@ class BashRun final : public ToolRun, private process::RunListener {
   void begin(const ToolContext& context, bool again) {
     if (!again) return make(context.task);
     state_ = State::working;
-    parts_.supervisor.attach(run_, this, guarded([this, task = context.task](Status attached) {
+    parts_.supervisor.attach(run_, this,
+                             guarded([this, task = context.task](const Result<process::Attached>& attached) {
                                if (attached) return stop_if_asked();
                                // The folder is made before the fork: where there is none, nothing was ever started.
                                if (attached.error().code == Code::not_found) return make(task);
