@@ -164,6 +164,7 @@ Host::Host(DriverWorld& world, Launch launch, TaskId id) : world_(world) {
   task_.launch = std::move(launch);
   task_.run = 0;
   agent.id = agent.name = task_.launch.agent_id;
+  world_.configure(agent);
   if (task_.launch.kind == TaskKind::agent) prompt(task_.launch.prompt);
 }
 

@@ -38,6 +38,9 @@ class DriverWorld {
   // A report with output came, whatever became of it: what waits for that may go on.
   virtual void heard_output() {}
 
+  // The agent as it is configured, where its driver wants more than its name.
+  virtual void configure(Agent& /*agent*/) {}
+
   // What the suite runs. Each is the same work every time.
   virtual Launch speaks() = 0;   // Reports for a while, with text that is not ASCII, and completes.
   virtual Launch goes_on() = 0;  // Begins with a report and does not end by itself.

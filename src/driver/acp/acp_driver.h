@@ -1,0 +1,57 @@
+// The `acp` driver: any agent that speaks the Agent Client Protocol over its standard input and output. A process for
+// each turn, under the supervisor: it goes on when the server stops, dies or is upgraded, and the next server takes the
+// turn up. The conversation is the agent's own, under its own session id; the next turn resumes or loads it.
+//
+// Which program that is says the agent (task/agent.h), in its option `command`.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/executor.h"
+#include "base/timers.h"
+#include "driver/acp/wire.h"
+#include "driver/command/command_driver.h"
+#include "driver/driver.h"
+#include "fork/fork.h"
+#include "process/client.h"
+
+namespace errand::acp {
+
+struct AcpOptions {
+  // How processes of tasks are started: folders, limits, how they reach this server. An agent has the server's whole
+  // environment beside it, for its keys and its home are there.
+  command::CommandOptions command;
+  std::string version;  // errand's.
+  // The MCP servers of a task that has enable_mcp: errand's own tools, and the user's.
+  std::function<std::vector<McpServer>(const Task&)> mcp_servers;
+  std::function<fork::Limits()> fork_limits = [] { return fork::Limits{}; };  // As they are set now.
+};
+
+// All outlive the driver.
+struct AcpParts {
+  process::SupervisorClient& supervisor;
+  Timers& timers;
+  // Journals are read on the first, files for agents on the second; what they did is told on the engine's. Null: all
+  // is done in the call.
+  Executor* files = nullptr;
+  Executor* background = nullptr;
+  Executor* engine = nullptr;
+};
+
+std::unique_ptr<Driver> make_acp_driver(AcpOptions options, AcpParts parts);
+
+// The words of a command: a JSON list of texts, or words between blanks, with quotes around those that have some.
+// invalid_argument: empty, or a quote is not closed.
+Result<std::vector<std::string>> command_words(std::string_view text);
+// The first program of this name in the PATH of an environment; empty where there is none.
+std::string find_program(const std::vector<std::string>& environment, std::string_view name);
+
+// The agents that are known by name, where their program is on PATH: gemini, codex, and OpenCode's and Claude's ACP
+// sides. What is not there is left out.
+std::vector<Agent> found_agents(const std::vector<std::string>& environment);
+
+}  // namespace errand::acp

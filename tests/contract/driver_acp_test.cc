@@ -1,0 +1,283 @@
+// The contract, for agents over ACP: over an agent and a supervisor in memory, whose time goes as fast as the next
+// timer. And what holds for this driver alone.
+#include <fstream>
+#include <memory>
+
+#include "base/test_folder.h"
+#include "driver/acp/acp_driver.h"
+#include "tests/contract/driver_contract.h"
+#include "tests/contract/driver_fake_supervisor.h"
+#include "tests/contract/scripted_acp.h"
+#include "tests/contract/timed_world.h"
+
+namespace errand::test {
+namespace {
+
+using Kind = Outcome::Kind;
+namespace json = boost::json;
+
+class AcpWorld final : public TimedWorld {
+ public:
+  AcpWorld() { restart(); }
+
+  Driver& driver() override { return *driver_; }
+  void restart() override {
+    driver_.reset();
+    driver_ = acp::make_acp_driver(
+        {.command = {.data_dir = folder.path(),
+                     .environment = {"HOME=/home/me", "GEMINI_API_KEY=k", "ERRAND_TOKEN=x", "CLAUDECODE=1"},
+                     .reach = [](const Task&) { return StringMap{{"ERRAND_TOKEN", "of-the-task"}}; },
+                     .open_journal = [this](const std::string& run) { return supervisor.journal(run); }},
+         .version = "1",
+         .mcp_servers =
+             [](const Task&) {
+               return std::vector<acp::McpServer>{
+                   {.name = "errand", .command = {"/bin/errand", "mcp"}, .env = {{"ERRAND_TOKEN", "secret"}}}};
+             }},
+        {.supervisor = supervisor, .timers = timers});
+  }
+  int left_behind() override { return supervisor.alive(); }
+  bool outlives_server() override { return true; }
+
+  void configure(Agent& configured) override { configured.options["command"] = "scripted acp"; }
+
+  Launch speaks() override { return launch("speaks"); }
+  Launch goes_on() override { return launch("goes_on"); }
+  Launch fails() override { return launch("fails"); }
+  Launch launch(std::string prompt) {
+    Launch launch = agent_launch("scripted", std::move(prompt));
+    launch.work_dir = "/tmp";
+    return launch;
+  }
+
+  TestFolder folder;
+  FakeSupervisor supervisor{timers};
+  ScriptedAcp agent{supervisor, timers};
+
+ private:
+  std::unique_ptr<Driver> driver_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Acp, DriverContract,
+                         testing::Values(DriverCase{"acp", [] { return std::make_unique<AcpWorld>(); }}), case_name);
+
+struct AcpDriver : testing::Test {
+  AcpWorld world;
+  static const std::string run;
+};
+const std::string AcpDriver::run = "task_00000000000000000000000001.1";
+
+TEST_F(AcpDriver, WhatIsSaidMeanwhileIsTheNextPromptAndNeverASecondOne) {
+  Host host(world, world.speaks());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return !world.agent.requests("session/prompt").empty(); }));
+  ASSERT_TRUE(host.send("first"));
+  ASSERT_TRUE(host.send("second"));
+  world.settle();
+  ASSERT_TRUE(host.run_until_ended());
+  const auto prompts = world.agent.requests("session/prompt");
+  ASSERT_EQ(prompts.size(), 2U);
+  EXPECT_EQ(prompts[1].at("params").at("prompt").as_array().size(), 2U);
+  EXPECT_EQ(host.outcome()->result, "You said: first | second");
+  EXPECT_EQ(host.broken(), "");
+}
+
+TEST_F(AcpDriver, ASecondTurnResumesTheSessionInANewProcess) {
+  Host host(world, world.speaks());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(world.left_behind(), 0);
+  host.prompt("again");
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->result, "You said: again");
+  ASSERT_EQ(world.agent.requests("session/resume").size(), 1U);
+  EXPECT_EQ(world.agent.requests("session/resume")[0].at("params").at("sessionId"), "s1");
+  EXPECT_EQ(world.agent.requests("session/new").size(), 1U);
+}
+
+TEST_F(AcpDriver, WhatALoadedSessionRepeatsIsNotSaidAgain) {
+  world.agent.can = {{"loadSession", true}};
+  Host host(world, world.speaks());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  host.prompt("again");
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(world.agent.requests("session/load").size(), 1U);
+  EXPECT_EQ(host.transcript().said().find("what was"), std::string::npos);
+  EXPECT_EQ(host.outcome()->result, "You said: again");
+}
+
+TEST_F(AcpDriver, ASessionThatIsGoneIsMadeAnewWithTheConversationAsAText) {
+  Host host(world, world.speaks());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  world.agent.forgets = true;
+  host.prompt("again");
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->kind, Kind::completed);
+  const std::string prompt = json::serialize(world.agent.requests("session/prompt").back());
+  EXPECT_NE(prompt.find("zwei: ä, b."), std::string::npos) << prompt;
+  EXPECT_NE(prompt.find("again"), std::string::npos);
+  ASSERT_EQ(host.transcript().warnings.size(), 1U);
+  EXPECT_EQ(host.transcript().warnings[0].code, "session_anew");
+}
+
+TEST_F(AcpDriver, QuestionsAreAnsweredAsCancelledBeforeItIsToldToStop) {
+  Host host(world, world.speaks());
+  host.decision = "";
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return !host.task().asks.empty(); }));
+  EXPECT_EQ(host.transcript().asks[0].tool, "bash");
+  EXPECT_EQ(host.transcript().asks[0].subject, "ls");
+  world.agent.heard.clear();
+  host.turn().stop();
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->kind, Kind::stopped);
+  ASSERT_GE(world.agent.heard.size(), 2U);
+  EXPECT_EQ(world.agent.heard[0].at("result").at("outcome").at("outcome"), "cancelled");
+  EXPECT_EQ(world.agent.heard[1].at("method"), "session/cancel");
+  EXPECT_EQ(world.left_behind(), 0);
+}
+
+TEST_F(AcpDriver, AnAgentThatDoesNotStopIsEnded) {
+  world.agent.ignores_cancel = true;
+  Host host(world, world.goes_on());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return !host.transcript().said().empty(); }));
+  host.turn().stop();
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->kind, Kind::stopped);
+  EXPECT_EQ(world.left_behind(), 0);
+}
+
+TEST_F(AcpDriver, ADeniedCallIsDeniedToTheAgent) {
+  Host host(world, world.speaks());
+  host.decision = "deny";
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->kind, Kind::completed);
+  ASSERT_EQ(world.agent.answers().size(), 1U);
+  EXPECT_EQ(world.agent.answers()[0].at("result").at("outcome").at("optionId"), "no");
+}
+
+// R4.6: decided while the server was down, it reaches the agent once.
+TEST_F(AcpDriver, AQuestionIsAnsweredAlsoAfterTheServerDied) {
+  Host host(world, world.speaks());
+  host.decision = "";
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return !host.task().asks.empty(); }));
+  ASSERT_TRUE(host.crash_and_reopen());
+  host.decision = "allow";
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.broken(), "");
+  EXPECT_EQ(host.outcome()->kind, Kind::completed);
+  EXPECT_EQ(world.agent.answers().size(), 1U);
+  EXPECT_EQ(host.transcript().asks.size(), 1U);
+}
+
+TEST_F(AcpDriver, AnAgentThatIsKilledIsAFailureThatSaysSo) {
+  Host host(world, world.goes_on());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return !host.transcript().said().empty(); }));
+  world.supervisor.print(run, process::Stream::err, "out of luck\n");
+  world.supervisor.end(run, {.how = process::RunEnd::How::signalled, .signal = 9});
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->kind, Kind::failed);
+  EXPECT_EQ(host.outcome()->error->code, "signal");
+  EXPECT_EQ(host.outcome()->signal, 9);
+  EXPECT_NE(host.outcome()->error->message.find("out of luck"), std::string::npos) << host.outcome()->error->message;
+  EXPECT_EQ(host.transcript().said(), "I go on");
+}
+
+TEST_F(AcpDriver, AnAgentThatNeverAnswersIsGivenUp) {
+  world.agent.silent = true;
+  Host host(world, world.speaks());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->error->code, "spawn_failed");
+  EXPECT_NE(host.outcome()->error->message.find("did not answer within 120 seconds"), std::string::npos);
+  EXPECT_EQ(world.left_behind(), 0);
+}
+
+TEST_F(AcpDriver, AMissingLoginSaysWhatToType) {
+  world.agent.auth_error = "Authentication required";
+  Host host(world, world.speaks());
+  host.agent.options["login"] = "scripted login";
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->error->code, "login_required");
+  EXPECT_NE(host.outcome()->error->message.find("Run `scripted login`"), std::string::npos);
+}
+
+TEST_F(AcpDriver, FilesAreServedWithinTheTasksFolders) {
+  std::ofstream(world.folder.path() + "/notes.txt") << "one\ntwo\nthree\n";
+  Launch launch = world.goes_on();
+  launch.work_dir = world.folder.path();
+  Host host(world, launch);
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return !host.transcript().said().empty(); }));
+  const auto answer_to = [&](const char* method, json::object params) {
+    const size_t before = world.agent.answers().size();
+    world.agent.ask(run, method, std::move(params));
+    EXPECT_TRUE(host.run_until([&] { return world.agent.answers().size() > before; }));
+    return world.agent.answers().back();
+  };
+  const std::string file = world.folder.path() + "/notes.txt";
+  EXPECT_EQ(answer_to("fs/read_text_file", {{"path", file}, {"line", 2}, {"limit", 1}}).at("result").at("content"),
+            "two\n");
+  EXPECT_TRUE(answer_to("fs/write_text_file", {{"path", file}, {"content", "new"}}).at("result").is_null());
+  EXPECT_EQ(answer_to("fs/read_text_file", {{"path", file}}).at("result").at("content"), "new");
+  for (const std::string& path : {std::string("/etc/passwd"), world.folder.path() + "/../x",
+                                  world.folder.path() + "x/y", std::string("notes.txt"), std::string()})
+    EXPECT_TRUE(answer_to("fs/read_text_file", {{"path", path}}).contains("error")) << path;
+  EXPECT_EQ(answer_to("fs/read_text_file", {{"path", file + "2"}}).at("error").at("code"), -32002);
+  EXPECT_EQ(answer_to("terminal/create", {{"command", "ls"}}).at("error").at("code"), -32601);
+  EXPECT_EQ(host.broken(), "");
+}
+
+TEST_F(AcpDriver, WhatIsNoMessageOrNobodysAnswerIsLetPass) {
+  Host host(world, world.goes_on());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return !host.transcript().said().empty(); }));
+  for (const char* line :
+       {"Loading...\n", "{\"id\":\"99\",\"result\":{}}\n", "{\"id\":77,\"error\":{}}\n", "[]\n",
+        "{\"method\":\"session/update\",\"params\":{\"sessionId\":\"other\",\"update\":{"
+        "\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\",\"text\":\"no\"}}}}\n"})
+    world.agent.print(run, line);
+  world.settle();
+  EXPECT_EQ(host.transcript().said(), "I go on");
+  EXPECT_EQ(host.ended(), 0);
+  host.turn().stop();
+  ASSERT_TRUE(host.run_until_ended());
+}
+
+TEST_F(AcpDriver, ItHasItsOwnKeysAndNoneOfOurs) {
+  Launch launch = world.speaks();
+  launch.enable_mcp = true;
+  Host host(world, launch);
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  const auto& env = world.supervisor.runs.begin()->second.request.env;
+  EXPECT_NE(std::ranges::find(env, "GEMINI_API_KEY=k"), env.end());
+  EXPECT_NE(std::ranges::find(env, "ERRAND_TOKEN=of-the-task"), env.end());
+  for (const std::string& variable : env) EXPECT_FALSE(variable == "ERRAND_TOKEN=x" || variable == "CLAUDECODE=1");
+  const json::object opened = world.agent.requests("session/new")[0];
+  EXPECT_EQ(opened.at("params").at("mcpServers").at(0).at("name"), "errand");
+  for (const std::string& checkpoint : host.checkpoints())
+    EXPECT_EQ(checkpoint.find("secret"), std::string::npos) << "a token is not stored";
+}
+
+TEST(AcpCommand, WordsAreTakenAsTheyAreWritten) {
+  EXPECT_EQ(acp::command_words("goose  acp").value(), (std::vector<std::string>{"goose", "acp"}));
+  EXPECT_EQ(acp::command_words(R"(["a b","c"])").value(), (std::vector<std::string>{"a b", "c"}));
+  EXPECT_EQ(acp::command_words(R"("/opt/my agent/run" --x='1 2')").value(),
+            (std::vector<std::string>{"/opt/my agent/run", "--x=1 2"}));
+  for (const char* wrong : {"", "  ", "[]", "[1]", "[\"\"]", "'a", "[\"a\",2]", "["})
+    EXPECT_FALSE(acp::command_words(wrong)) << wrong;
+}
+
+}  // namespace
+}  // namespace errand::test
