@@ -23,7 +23,7 @@ int list_agents(Context& context) {
   for (const AgentInfo& agent : *agents) {
     const bool usable = agent.unavailable.empty();
     const std::string words =
-        usable ? agent.description : "(not usable here: " + agent.unavailable + ") " + agent.description;
+        usable ? agent.description : "(not available: " + agent.unavailable + ") " + agent.description;
     // A configured one's id is made by the server: people call it by its name.
     rows.push_back({{agent.id.starts_with("agent_") ? agent.name : agent.id, usable ? "1" : "2"},
                     {agent.driver, ""},

@@ -17,7 +17,7 @@ bool asks(const TaskInfo& task) { return task.waiting_for && !task.waiting_for->
 
 Error no_question(const std::string& id) {
   return {Code::conflict,
-          fmt::format("{} asks nothing just now; errand answer lists the open questions.", short_id(id)),
+          fmt::format("{} has no open question. errand answer lists the open questions of all tasks.", short_id(id)),
           "no_question"};
 }
 
@@ -65,7 +65,7 @@ int list_questions(Context& context) {
   if (!screen.out_is_terminal()) {
     screen.out(render_tabs(rows));
   } else if (rows.empty()) {
-    screen.out("No task asks anything.\n");
+    screen.out("No task has an open question.\n");
   } else {
     screen.out(render_table({{"ID"}, {"KIND"}, {"TITLE", 12}, {"QUESTION", 20}, {"OPTIONS", 8}}, rows,
                             {screen.width(), screen.colours(), true}));

@@ -30,7 +30,7 @@ int print_list(const Context& context, const std::string& body) {
     rows.push_back(
         {{file.name, ""}, {size_text(file.size), ""}, {file.media_type, ""}, {file.source, "2"}, {file.id, "2"}});
   if (rows.empty()) {
-    screen.say("the task has left no files.");
+    screen.say("the task has no artifacts.");
   } else if (screen.out_is_terminal()) {
     screen.out(render_table(
         {{"NAME", 20, false}, {"SIZE", 0, true}, {"TYPE", 10, false}, {"FROM", 0, false}, {"ID", 0, false}}, rows,
@@ -39,7 +39,7 @@ int print_list(const Context& context, const std::string& body) {
     screen.out(render_tabs(rows));
   }
   if (number(member(body, "left_out")) > 0)
-    screen.say(fmt::format("{} not in the list: {}", member(body, "left_out"), member(body, "left_out_why")));
+    screen.say(fmt::format("{} more are not listed: {}", member(body, "left_out"), member(body, "left_out_why")));
   return code(Exit::ok);
 }
 
@@ -70,7 +70,7 @@ class Saved {
 
  private:
   static std::unexpected<Error> failed(const std::string& path) {
-    return errand::fail(Code::unavailable, fmt::format("{} cannot be written: {}.", path, std::strerror(errno)));
+    return errand::fail(Code::unavailable, fmt::format("Cannot write {}: {}.", path, std::strerror(errno)));
   }
   const Screen& screen_;
   std::string path_;

@@ -20,8 +20,8 @@ Result<std::string> choose_agent(Context& context) {
     demo = agent.id;
   }
   if (demo.empty())
-    return fail(Code::not_found, "The server has no agents; errand doctor says what it looked for.", "no_agent");
-  context.screen.say("no agent is installed here: the demonstration answers. errand agents lists what there is.");
+    return fail(Code::not_found, "The server has no agents. errand doctor says what it looked for.", "no_agent");
+  context.screen.say("no model or agent is set up, so the demo agent answers. errand agents says what is missing.");
   return demo;
 }
 

@@ -19,15 +19,15 @@ namespace errand::cli {
 namespace {
 
 constexpr const char* help_text =
-    "a line goes to the task at its next step, or answers what it asks. Also:\n"
-    "  /queue TEXT      when its turn is over\n"
-    "  /interrupt TEXT  at once, instead of what it does\n"
-    "  /send TEXT       as a message, also while it asks something (and for a text that begins with a slash)\n"
-    "  /allow /always /deny [TEXT]   answer a permission\n"
-    "  /answer TEXT     answer a question with this text, also where it is a number and there are options\n"
-    "  /cancel          stop it\n"
-    "  /retry [TEXT]    begin again, where it failed or was cancelled\n"
-    "  /detach          leave; it goes on (so do Ctrl-C and Ctrl-D)";
+    "what you type goes to the task: as the answer if it asks something, else as a message for its next step. Also:\n"
+    "  /queue TEXT      send a message for after its turn\n"
+    "  /interrupt TEXT  stop what it does and send a message\n"
+    "  /send TEXT       send a message, not an answer (also for a text that begins with a slash)\n"
+    "  /allow /always /deny [TEXT]   answer a permission request\n"
+    "  /answer TEXT     answer with exactly this text; a number stays a number\n"
+    "  /cancel          stop the task\n"
+    "  /retry [TEXT]    start a failed or cancelled task again\n"
+    "  /detach          leave; the task goes on (Ctrl-C and Ctrl-D do the same)";
 
 class Attached {
  public:
@@ -45,7 +45,7 @@ class Attached {
   int run() {
     Interrupt interrupt;
     if (typed_ && !screen_.json())
-      screen_.say(fmt::format("attached to {}; type to talk to it, /help lists what else.", short_id(task_.id)));
+      screen_.say(fmt::format("attached to {}. Type to talk to it; /help lists the commands.", short_id(task_.id)));
     while (!leaving_) {
       Result<StreamEnd> end = show_while_at_work();
       if (!end) return failed(end.error());
@@ -81,7 +81,7 @@ class Attached {
       return !leaving_;
     };
     calls.lost = [&](bool lost) {
-      if (lost) screen_.say("the server is away; waiting for it");
+      if (lost) screen_.say("waiting for the server to come back");
     };
     return context_.client.stream(task_path(task_.id, "/stream"), seen_ > 0 ? std::to_string(seen_) : "", calls);
   }
@@ -138,8 +138,8 @@ class Attached {
     if (screen_.json()) return;
     printer_.finish();
     explain_end(context_, task_);
-    if (task_.status == "completed" && typed_) screen_.say("it has answered; what you type next resumes it.");
-    if (task_.status != "completed" && typed_) screen_.say("/retry begins it again.");
+    if (task_.status == "completed" && typed_) screen_.say("it has answered. Type to go on with it.");
+    if (task_.status != "completed" && typed_) screen_.say("/retry starts it again.");
   }
 
   void ask() {
@@ -147,7 +147,7 @@ class Attached {
     asked_ = task_.waiting_for->request_id;
     if (!typed_ || screen_.json()) return;
     const bool permission = task_.waiting_for->kind == "permission";
-    screen_.say(permission ? "it waits: allow, always or deny?" : "it waits for your answer.");
+    screen_.say(permission ? "it asks for permission: allow, always or deny?" : "it waits for your answer.");
   }
 
   // --- what is typed
@@ -184,7 +184,7 @@ class Attached {
     } else if (word == "/help") {
       screen_.say(help_text);
     } else {
-      screen_.say(fmt::format("{} is no command here; /help lists them, /send {} says it to the task.",
+      screen_.say(fmt::format("{} is not a command. /help lists the commands; /send {} sends it to the task.",
                               shown_line(word), shown_line(word)));
     }
     return false;
@@ -193,7 +193,7 @@ class Attached {
   bool waits() const { return task_.waiting_for && !task_.waiting_for->request_id.empty(); }
 
   bool send(const std::string& text, const std::string& when) {
-    if (text.empty()) return say_false("what should it be told? /queue and /interrupt take a text.");
+    if (text.empty()) return say_false("the text is missing: /queue TEXT, /interrupt TEXT, /send TEXT.");
     std::string body;
     JsonOut out(body);
     out.object().field("message", to_utf8(text));
@@ -213,11 +213,11 @@ class Attached {
 
   // To a permission the words that people type; where there are options their numbers too.
   bool answer(const std::string& text, bool literally) {
-    if (!waits()) return say_false("it asks nothing just now.");
+    if (!waits()) return say_false("it has no open question.");
     const Result<ReplyWords> words = reply_words(*task_.waiting_for, trim(text), literally);
     if (!words && task_.waiting_for->kind == "permission")
-      return say_false("it asks for permission: allow, always or deny; /send TEXT says something else to it.");
-    if (!words) return say_false("it has no option of that number; /answer TEXT sends a number as it is.");
+      return say_false("it asks for permission: type allow, always or deny. /send TEXT sends it a message instead.");
+    if (!words) return say_false("it has no option with that number. /answer TEXT sends a number as text.");
     if (!words->decision.empty()) return decide(words->decision, {});
     std::string body;
     JsonOut(body)
@@ -229,7 +229,7 @@ class Attached {
   }
 
   bool decide(const std::string& decision, const std::string& message) {
-    if (!waits()) return say_false("it asks for nothing just now.");
+    if (!waits()) return say_false("it has no open question.");
     std::string body;
     JsonOut out(body);
     out.object().field("request_id", task_.waiting_for->request_id).field("decision", decision);
@@ -263,8 +263,8 @@ class Attached {
     const std::string id = short_id(task_.id);
     const std::string back = fmt::format("To come back: errand attach {}", id);
     screen_.say(task_.at_work()
-                    ? fmt::format("let go of {}, which goes on. {}   To stop it: errand cancel {}", id, back, id)
-                    : fmt::format("let go of {}. {}", id, back));
+                    ? fmt::format("detached from {}, which goes on. {}   To stop it: errand cancel {}", id, back, id)
+                    : fmt::format("detached from {}. {}", id, back));
     return code(exit);
   }
 

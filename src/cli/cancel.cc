@@ -70,14 +70,15 @@ int cancel(Context& context, const CancelArgs& args) {
   const Screen& screen = context.screen;
   int ways = !args.ids.empty() + !args.batch.empty() + (args.all || (!args.status.empty() && args.batch.empty()));
   if (ways != 1)
-    return screen.fail({Code::invalid_argument, "Say what to cancel: ids, --batch, --status or --all.", "usage"});
+    return screen.fail(
+        {Code::invalid_argument, "Nothing to cancel was named. Give ids, --batch, --status or --all.", "usage"});
   Outcome outcome;
   Result<std::vector<std::string>> ids = named(context, args, outcome);
   if (!ids) return screen.fail(ids.error());
   if (ids->empty() && outcome.exit() != 0) return outcome.exit();
   if (ids->empty()) {
     if (screen.json()) return code(Exit::ok);
-    screen.say("nothing is at work there.");
+    screen.say("no task there is pending, running or resumed.");
     return code(Exit::ok);
   }
 
@@ -98,7 +99,7 @@ int cancel(Context& context, const CancelArgs& args) {
   if (!stopping.empty() && !args.no_wait) {
     Result<StreamEnd> end = wait_until_gone(context, stopping);
     if (end && *end == StreamEnd::interrupted) {
-      screen.say("the tasks are cancelled; their processes are still being stopped.");
+      screen.say("the tasks are cancelled. Their processes are still being stopped.");
       return code(Exit::interrupted);
     }
     if (!end) outcome.failed(screen, end.error());

@@ -16,7 +16,8 @@ int settings(Context& context, const SettingsArgs& args) {
   for (const std::string& one : args.changes) {
     const size_t equals = one.find('=');
     if (equals == std::string::npos || equals == 0)
-      return screen.fail({Code::invalid_argument, fmt::format("\"{}\" is no NAME=VALUE.", one), {}});
+      return screen.fail(
+          {Code::invalid_argument, fmt::format("\"{}\" is not NAME=VALUE, such as max_concurrent=5.", one), {}});
     const std::string value = one.substr(equals + 1);
     out.key(one.substr(0, equals));
     // A number, true or false as such; anything else is a text.

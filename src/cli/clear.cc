@@ -25,9 +25,12 @@ void clear_scope(Context& context, Outcome& outcome, std::string_view field, con
   if (screen.json()) {
     screen.out_line(*reply);
   } else if (field == "task_id" && removed == "0") {
-    outcome.failed(screen, {Code::conflict, fmt::format("{} is at work; cancel it first.", short_id(id)), "at_work"});
+    outcome.failed(screen,
+                   {Code::conflict, fmt::format("{0} has not ended. Cancel it first: errand cancel {0}", short_id(id)),
+                    "at_work"});
   } else {
-    screen.say(fmt::format("{} removed, {} left at work.", removed, left));
+    screen.say(left == "0" ? fmt::format("{} removed.", removed)
+                           : fmt::format("{} removed; {} not ended and kept.", removed, left));
   }
 }
 
@@ -37,7 +40,8 @@ int clear(Context& context, const ClearArgs& args) {
   const Screen& screen = context.screen;
   int ways = !args.ids.empty() + !args.batch.empty() + !args.parent.empty() + args.all;
   if (ways != 1)
-    return screen.fail({Code::invalid_argument, "Say what to clear: ids, --batch, --parent or --all.", "usage"});
+    return screen.fail(
+        {Code::invalid_argument, "Nothing to clear was named. Give ids, --batch, --parent or --all.", "usage"});
   Outcome outcome;
   for (const std::string& text : args.ids) {
     Result<std::string> id = resolve_task(context, text);

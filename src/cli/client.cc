@@ -105,7 +105,7 @@ Result<Reply> Client::exchange(const std::string& request, bool repeatable) {
         going = reader.eof();
         break;
       case Connection::Read::timeout:
-        going = fail(Code::unavailable, "The server does not answer; errand doctor may say why.", "timeout");
+        going = fail(Code::unavailable, "The server does not answer. errand doctor may say why.", "timeout");
         break;
       case Connection::Read::interrupted:
         going = fail(Code::unavailable, "Interrupted.", "interrupted");
@@ -204,7 +204,7 @@ Status read_head(Connection& connection, HttpReader& reader, Time deadline) {
       case Connection::Read::interrupted:
         return fail(Code::unavailable, "Interrupted.", "interrupted");
       default:
-        return fail(Code::unavailable, "The server closed the connection; try again.", "closed");
+        return fail(Code::unavailable, "The server closed the connection. Try again.", "closed");
     }
   }
   return {};

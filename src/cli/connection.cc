@@ -150,9 +150,10 @@ Status Connection::handshake(const Endpoint& endpoint, Time deadline) {
     if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) {
       long verified = SSL_get_verify_result(tls_->ssl);
       if (verified != X509_V_OK)
-        return unreachable(endpoint,
-                           fmt::format("its certificate is not trusted: {}; SSL_CERT_FILE can name the authority",
-                                       X509_verify_cert_error_string(verified)));
+        return unreachable(
+            endpoint,
+            fmt::format("its certificate is not trusted: {}. If a private authority signed it, set SSL_CERT_FILE",
+                        X509_verify_cert_error_string(verified)));
       return unreachable(endpoint, "it does not speak TLS");
     }
     Ready ready = wait_for(fd_, error == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, deadline);
@@ -170,11 +171,11 @@ Status Connection::write(std::string_view bytes, Time deadline) {
       int error = n > 0 ? 0 : SSL_get_error(tls_->ssl, static_cast<int>(n));
       if (error == SSL_ERROR_WANT_READ) wants = POLLIN;
       if (n <= 0 && error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE)
-        return fail(Code::unavailable, "The server closed the connection; try again.", "closed");
+        return fail(Code::unavailable, "The server closed the connection. Try again.", "closed");
     } else {
       n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (n < 0 && errno != EAGAIN && errno != EINTR)
-        return fail(Code::unavailable, "The server closed the connection; try again.", "closed");
+        return fail(Code::unavailable, "The server closed the connection. Try again.", "closed");
     }
     if (n > 0) {
       bytes.remove_prefix(static_cast<size_t>(n));
@@ -183,7 +184,7 @@ Status Connection::write(std::string_view bytes, Time deadline) {
     Ready ready = wait_for(fd_, wants, deadline);
     if (ready == Ready::interrupted) return interrupted();
     if (ready == Ready::timeout)
-      return fail(Code::unavailable, "The server does not take the request; try again.", "timeout");
+      return fail(Code::unavailable, "The server did not take the request in time. Try again.", "timeout");
   }
   return {};
 }

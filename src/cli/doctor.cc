@@ -45,16 +45,16 @@ std::string_view name(State state) { return state == State::ok ? "ok" : state ==
 Check check_private(const std::string& what, const std::string& path, mode_t wanted) {
   struct stat about = {};
   if (::stat(path.c_str(), &about) != 0) {
-    if (errno == ENOENT) return {what, State::ok, path + " is not there yet; it is made when a server starts", ""};
-    return {what, State::wrong, fmt::format("{} cannot be looked at: {}", path, std::strerror(errno)),
-            "See who owns it."};
+    if (errno == ENOENT) return {what, State::ok, path + " does not exist yet; the server makes it when it starts", ""};
+    return {what, State::wrong, fmt::format("cannot read {}: {}", path, std::strerror(errno)),
+            "Check who owns it: ls -ld"};
   }
   mode_t mode = about.st_mode & 07777;
   if (about.st_uid != ::getuid())
     return {what, State::wrong, fmt::format("{} belongs to another user ({})", path, about.st_uid),
-            "Take another with --data-dir, or give it to yourself with chown."};
+            "Choose another folder with --data-dir, or change the owner with chown."};
   if (mode & 077)
-    return {what, State::wrong, fmt::format("{} is open to others (mode {:o})", path, mode),
+    return {what, State::wrong, fmt::format("other users can read {} (mode {:o})", path, mode),
             fmt::format("chmod {:o} {}", wanted, path)};
   return {what, State::ok, fmt::format("{} (mode {:o})", path, mode), ""};
 }
@@ -82,7 +82,7 @@ Check check_disk(const std::string& data_dir) {
   while (::statvfs(folder.c_str(), &about) != 0) {
     std::string parent = std::filesystem::path(folder).parent_path().string();
     if (parent.empty() || parent == folder)
-      return {"disk", State::warning, "cannot be looked at", "See whether the data folder can be reached."};
+      return {"disk", State::warning, "cannot read its free space", "Check that the data folder can be reached."};
     folder = parent;
   }
   uint64_t free = about.f_bavail * about.f_frsize / mebibyte;
@@ -90,7 +90,7 @@ Check check_disk(const std::string& data_dir) {
     return {"disk", State::wrong, fmt::format("{} MiB free", free),
             "Free some space: errand clear --all removes tasks that have ended."};
   if (free < 1'000)
-    return {"disk", State::warning, fmt::format("{} MiB free", free), "Free some space before long tasks are started."};
+    return {"disk", State::warning, fmt::format("{} MiB free", free), "Free some space before you start long tasks."};
   return {"disk", State::ok, fmt::format("{} GiB free", free / 1024), ""};
 }
 
@@ -105,15 +105,17 @@ Check check_descriptors() {
 
 Check check_shell() {
   if (::access("/bin/sh", X_OK) == 0) return {"shell", State::ok, "/bin/sh", ""};
-  return {"shell", State::wrong, "/bin/sh is missing", "Command lines need it; commands given as words work without."};
+  return {"shell", State::wrong, "/bin/sh is missing",
+          "Command lines need it. Commands given as separate words work without it."};
 }
 
 Check check_store(const std::string& data_dir) {
   struct stat about = {};
   std::string path = data_dir + "/errand.db";
-  if (::stat(path.c_str(), &about) != 0) return {"store", State::ok, "no store file yet", ""};
+  if (::stat(path.c_str(), &about) != 0)
+    return {"store", State::ok, "no database yet; the server makes it when it starts", ""};
   if (::access(path.c_str(), R_OK | W_OK) != 0)
-    return {"store", State::wrong, path + " cannot be written", "See who owns it and its mode."};
+    return {"store", State::wrong, "cannot write " + path, "Check its owner and mode: ls -l"};
   return {"store", State::ok, fmt::format("{} ({:.1f} MiB)", path, static_cast<double>(about.st_size) / mebibyte), ""};
 }
 
@@ -121,7 +123,7 @@ Check check_supervisor(const std::string& data_dir) {
   Endpoint socket;
   socket.unix_path = data_dir + "/supervisor.sock";
   if (Connection::open(socket, steady_now() + 1'000)) return {"supervisor", State::ok, "runs", ""};
-  return {"supervisor", State::ok, "does not run; the server starts it when it needs it", ""};
+  return {"supervisor", State::ok, "does not run; the server starts it when needed", ""};
 }
 
 // By which means the limits of commands hold, and whether there is a sandbox: what the server found at its start.
@@ -131,8 +133,9 @@ void add_means(const std::string& health, Checks& checks) {
   const bool grouped = member(limits, "kill").starts_with("at once");
   for (const char* limit : {"memory", "processes", "cpu", "open_files"})
     checks.push_back({fmt::format("limit {}", limit), State::ok, member(limits, limit), ""});
-  checks.push_back({"ending tasks", State::ok, member(limits, "kill"),
-                    grouped ? "" : "All limits hold without; with Delegate=yes in its service the kernel holds them."});
+  checks.push_back(
+      {"ending tasks", State::ok, member(limits, "kill"),
+       grouped ? "" : "Optional: with Delegate=yes in errand's systemd unit the kernel enforces the limits."});
   const std::string sandbox = member(health, "sandbox");
   const bool available = member(sandbox, "available") == "true";
   checks.push_back({"sandbox", available ? State::ok : State::warning,
@@ -145,7 +148,7 @@ void add_means(const std::string& health, Checks& checks) {
 Check check_bwrap() {
   for (const char* file : {"/usr/local/bin/bwrap", "/usr/bin/bwrap", "/bin/bwrap"})
     if (::access(file, X_OK) == 0)
-      return {"sandbox", State::ok, std::string(file) + " is there; the server tries it when it starts", ""};
+      return {"sandbox", State::ok, std::string(file) + " exists; the server tries it when it starts", ""};
   return {"sandbox", State::warning, "only \"off\": bubblewrap is not installed",
           "For errand run --sandbox workspace or strict: apt install bubblewrap."};
 }
@@ -155,13 +158,13 @@ void check_quotas(Context& context, Checks& checks) {
   const Result<std::string> body = context.client.get("/api/quotas");
   if (!body) return;  // An older server has none of this.
   const auto quotas = parse_quotas(*body).value_or(std::vector<QuotaInfo>());
-  if (quotas.empty()) checks.push_back({"usage limits", State::ok, "none holds anything back", ""});
+  if (quotas.empty()) checks.push_back({"usage limits", State::ok, "no task waits for one", ""});
   for (const QuotaInfo& quota : quotas)
     checks.push_back(
         {"usage limit", State::warning,
-         fmt::format("{} since {}, until {} at the latest: {} waiting, {} in line ({})", quota.account,
+         fmt::format("{} since {}, until {} at the latest: {} tasks wait, {} in the queue ({})", quota.account,
                      format_time(quota.since), format_time(quota.until), quota.waiting, quota.queued, quota.text),
-         "errand quota shows who waits; errand quota clear lets them ask again now."});
+         "errand quota shows the tasks; errand quota clear makes them ask again now."});
 }
 
 // The server, whether it takes our token, and the agents that it found. True where it can be talked to.
@@ -171,14 +174,14 @@ bool check_server(Context& context, Checks& checks) {
   if (!target) {
     bool remote = !context.globals.url.empty();
     checks.push_back({"server", remote ? State::wrong : State::ok,
-                      remote ? target.error().message : "does not run; a verb that needs it starts it",
+                      remote ? target.error().message : "does not run; verbs that need it start it",
                       remote ? "Check --url and the token." : ""});
     return false;
   }
   Result<std::string> health = context.client.get("/api/health");
   if (!health) {
     checks.push_back({"server", State::wrong, health.error().message,
-                      "See server.log in the data folder; errand serve shows why it does not start."});
+                      "Read server.log in the data folder, or type errand serve to see why it does not start."});
     return false;
   }
   std::string version = member(*health, "version");
@@ -191,7 +194,7 @@ bool check_server(Context& context, Checks& checks) {
        other ? fmt::format("This errand is version {}; restart the server to use it.", errand::version) : ""});
   if (const std::string problem = member(*health, "problem"); !problem.empty())
     checks.push_back({"stored data", State::wrong, fmt::format("{}: {}", member(*health, "status"), problem),
-                      "docs/operating.md says how to come back from it; what runs goes on meanwhile."});
+                      "docs/operating.md says how to repair it. Running tasks go on meanwhile."});
   Result<std::string> body = context.client.get("/api/agents");
   if (!body) {
     checks.push_back({"token", State::wrong, body.error().message,
@@ -205,7 +208,7 @@ bool check_server(Context& context, Checks& checks) {
     std::string& list = agent.unavailable.empty() ? names : others;
     list.append(list.empty() ? "" : ", ").append(agent.name);
   }
-  if (!others.empty()) names += fmt::format("; not usable here: {} (errand agents says why)", others);
+  if (!others.empty()) names += fmt::format("; not available: {} (errand agents says why)", others);
   checks.push_back({"agents", State::ok, names, ""});
   check_quotas(context, checks);
   return true;
@@ -220,10 +223,9 @@ bool on_path(std::string_view program) {
 
 // Where no server runs: what one would find.
 Check check_path() {
-  return {
-      "agents", State::ok,
-      fmt::format("command, demo{}; builtin where the server knows a model", on_path("opencode") ? ", opencode" : ""),
-      ""};
+  return {"agents", State::ok,
+          fmt::format("command, demo{}; builtin if the server has a model", on_path("opencode") ? ", opencode" : ""),
+          ""};
 }
 
 // OpenCode's plugin, where there is OpenCode or the plugin.
@@ -234,7 +236,7 @@ void check_opencode(const Context& context, bool installed, Checks& checks) {
   if (!is_opencode_plugin(there)) {
     if (installed)
       checks.push_back(
-          {"OpenCode plugin", State::ok, "not installed", "For errand's tools in it: errand opencode install"});
+          {"OpenCode plugin", State::ok, "not installed", "To give OpenCode errand's tools: errand opencode install"});
     return;
   }
   const PluginOptions options = opencode_plugin_options(there);
@@ -243,7 +245,7 @@ void check_opencode(const Context& context, bool installed, Checks& checks) {
   if (wanted && there == *wanted)
     checks.push_back({"OpenCode plugin", State::ok, *path, ""});
   else
-    checks.push_back({"OpenCode plugin", State::warning, *path + " is of another errand or for another data folder",
+    checks.push_back({"OpenCode plugin", State::warning, *path + " belongs to another errand or another data folder",
                       "errand opencode install"});
 }
 

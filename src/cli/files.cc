@@ -37,7 +37,8 @@ std::string read_file(const std::string& path) {
 Result<std::string> read_stdin(size_t bytes_max) {
   std::string text;
   if (!read_all(STDIN_FILENO, bytes_max, text))
-    return fail(Code::too_large, fmt::format("Standard input is over {} MiB, or cannot be read.", bytes_max >> 20));
+    return fail(Code::too_large,
+                fmt::format("Standard input is larger than {} MiB, or cannot be read.", bytes_max >> 20));
   return text;
 }
 

@@ -63,7 +63,8 @@ Result<Target> find_local(const Where& where) {
     target->endpoint = socket;
     return target;
   }
-  return fail(Code::unavailable, fmt::format("No server runs for {}; start one with: errand serve", where.data_dir),
+  return fail(Code::unavailable,
+              fmt::format("No server runs for the data folder {}. Start one with: errand serve", where.data_dir),
               "unreachable");
 }
 
@@ -74,13 +75,13 @@ Result<Target> find_remote(const Where& where) {
   if (target->token.empty() && !where.token_file.empty()) {
     target->token = trim(read_file(where.token_file));
     if (target->token.empty())
-      return fail(Code::unauthorized, fmt::format("There is no token in {}.", where.token_file), "no_token");
+      return fail(Code::unauthorized, fmt::format("The file {} contains no token.", where.token_file), "no_token");
   }
   // The local server's token is nobody else's business.
   if (target->token.empty() && is_this_machine(target->endpoint.host))
     target->token = trim(read_file(where.data_dir + "/token"));
   if (target->token.empty())
-    return fail(Code::unauthorized, fmt::format("{} needs a token: set ERRAND_TOKEN or give --token-file.", where.url),
+    return fail(Code::unauthorized, fmt::format("{} needs a token. Set ERRAND_TOKEN or give --token-file.", where.url),
                 "no_token");
   return target;
 }
@@ -90,7 +91,7 @@ Result<Target> find_remote(const Where& where) {
 Result<Target> parse_url(const std::string& url) {
   auto wrong = [&](std::string_view why) {
     return fail(Code::invalid_argument,
-                fmt::format("\"{}\" is not a server's URL ({}): it looks like http://127.0.0.1:4747.", url, why));
+                fmt::format("\"{}\" is not the URL of a server: {}. Write it like http://127.0.0.1:4747.", url, why));
   };
   Target target;
   std::string_view rest = url;
@@ -104,7 +105,7 @@ Result<Target> parse_url(const std::string& url) {
   }
   while (rest.ends_with('/')) rest.remove_suffix(1);
   if (rest.empty() || rest.find_first_of("/?#@ \t\r\n") != std::string_view::npos)
-    return wrong("a host and a port, no more");
+    return wrong("it has more than a host and a port");
   target.url = fmt::format("{}://{}", target.endpoint.tls ? "https" : "http", rest);
   target.authority = rest;
 
@@ -124,16 +125,14 @@ Result<Target> parse_url(const std::string& url) {
     auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), target.endpoint.port);
     if (error != std::errc() || end != port.data() + port.size() || target.endpoint.port < 1 ||
         target.endpoint.port > 65'535)
-      return wrong("its port is no port");
+      return wrong("its port is not a number from 1 to 65535");
   }
   target.endpoint.host = host;
   target.local = is_this_machine(host);
   if (!target.local && !target.endpoint.tls)
     return fail(
         Code::invalid_argument,
-        fmt::format(
-            "http:// would show the token to everybody between here and {}: use https://, or a tunnel to 127.0.0.1.",
-            host));
+        fmt::format("http:// would send the token unencrypted to {}. Use https://, or a tunnel to 127.0.0.1.", host));
   return target;
 }
 

@@ -14,7 +14,7 @@ int fork(Context& context, const ForkArgs& args) {
   Result<TaskInfo> task = get_task(context, *id);
   if (!task) return screen.fail(task.error());
   if (task->kind == "command")
-    return screen.fail({Code::conflict, "A command has no conversation that could be taken over: fork an agent's task.",
+    return screen.fail({Code::conflict, "This task is a command: it has no conversation to fork. Fork an agent's task.",
                         "no_conversation"});
   // What is not said is as the task has it: who works, with what, and where.
   LaunchArgs launched = args.launch;

@@ -12,7 +12,8 @@ namespace {
 constexpr size_t head_bytes_max = 64 << 10;
 
 std::unexpected<Error> wrong(std::string_view what) {
-  return fail(Code::unavailable, std::string("What answers there is no errand server (").append(what).append(")."),
+  return fail(Code::unavailable,
+              std::string("The program that answers there is not an errand server: ").append(what).append("."),
               "not_http");
 }
 
@@ -53,7 +54,7 @@ Status HttpReader::feed(std::string_view piece) {
         body_ += piece;
         return {};
       case State::done:
-        return wrong("more than one reply to a request");
+        return wrong("it sent more than one reply");
       default: {
         size_t end = piece.find('\n');
         line_ += piece.substr(0, end);
@@ -88,16 +89,16 @@ Status HttpReader::line(std::string_view text) {
       if (text.empty()) return end_of_head();
       size_t colon = text.find(':');
       if (colon == 0 || colon == std::string_view::npos || text[0] == ' ' || text[0] == '\t')
-        return wrong("a header is malformed");
+        return wrong("it sent a malformed header");
       headers_.emplace_back(lower(text.substr(0, colon)), std::string(trim(text.substr(colon + 1))));
       return {};
     }
     case State::chunk_size:
-      if (!number(text.substr(0, text.find_first_of("; ")), 16, left_)) return wrong("a chunk is malformed");
+      if (!number(text.substr(0, text.find_first_of("; ")), 16, left_)) return wrong("it sent a malformed chunk");
       state_ = left_ == 0 ? State::trailers : State::chunk_data;
       return {};
     case State::chunk_end:
-      if (!text.empty()) return wrong("a chunk is malformed");
+      if (!text.empty()) return wrong("it sent a malformed chunk");
       state_ = State::chunk_size;
       return {};
     case State::trailers:
@@ -119,12 +120,12 @@ Status HttpReader::end_of_head() {
   if (status_ == 204 || status_ == 304) {
     state_ = State::done;
   } else if (lower(header("transfer-encoding")) == "chunked") {
-    if (!length.empty()) return wrong("two lengths for one body");
+    if (!length.empty()) return wrong("it sent two lengths for one body");
     state_ = State::chunk_size;
   } else if (!header("transfer-encoding").empty()) {
-    return wrong("a transfer encoding that is not chunked");
+    return wrong("it sent an unknown transfer encoding");
   } else if (!length.empty()) {
-    if (!number(length, 10, left_)) return wrong("its length is no number");
+    if (!number(length, 10, left_)) return wrong("the length of its reply is not a number");
     state_ = left_ == 0 ? State::done : State::body_length;
   } else {
     keep_alive_ = false;
@@ -136,7 +137,7 @@ Status HttpReader::end_of_head() {
 Status HttpReader::eof() {
   if (state_ == State::body_until_close) state_ = State::done;
   if (state_ == State::done) return {};
-  return fail(Code::unavailable, "The server closed the connection in the middle of its answer; try again.", "closed");
+  return fail(Code::unavailable, "The server closed the connection in the middle of its answer. Try again.", "closed");
 }
 
 }  // namespace errand::cli

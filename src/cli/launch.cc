@@ -21,7 +21,7 @@ Status write_pairs(JsonOut& out, const char* field, const std::vector<std::strin
   out.key(field).object();
   for (const std::string& pair : pairs) {
     size_t equals = pair.find('=');
-    if (!is_utf8(pair)) return fail(Code::invalid_argument, fmt::format("A value of {} is not UTF-8.", option));
+    if (!is_utf8(pair)) return fail(Code::invalid_argument, fmt::format("The value of {} is not UTF-8.", option));
     if (equals == 0 || equals == std::string::npos)
       return fail(Code::invalid_argument, fmt::format("{} takes NAME=VALUE, not \"{}\".", option, pair));
     out.field(pair.substr(0, equals), pair.substr(equals + 1));
@@ -80,7 +80,7 @@ Status write_launch(Context& context, JsonOut& out, const LaunchArgs& args) {
   if (!args.notify_on.empty()) {
     out.key("notify_on").array();
     for (const std::string& pattern : args.notify_on) {
-      if (!is_utf8(pattern)) return fail(Code::invalid_argument, "A pattern of --notify-on is not UTF-8.");
+      if (!is_utf8(pattern)) return fail(Code::invalid_argument, "The text of --notify-on is not UTF-8.");
       out.value(pattern);
     }
     out.end();

@@ -93,12 +93,12 @@ std::string table_of(Context& context, const Listed& listed, const ListArgs& arg
   const Screen& screen = context.screen;
   if (!screen.out_is_terminal()) return render_tabs(task_fields(listed.page.tasks));
   if (listed.page.tasks.empty())
-    return is_filtered(args) ? "No task is like that. errand list shows all.\n"
+    return is_filtered(args) ? "No task matches. errand list shows all tasks.\n"
                              : "No tasks yet. Start one with: errand run -- COMMAND, or: errand ask \"PROMPT\"\n";
   std::string out =
       render_table(task_columns(), task_rows(listed.page.tasks, wall_now()), {screen.width(), screen.colours(), true});
   if (!listed.page.next_cursor.empty() && !screen.quiet())
-    out += styled(fmt::format("{} shown; there are more: --limit N or --all", listed.page.tasks.size()), "2",
+    out += styled(fmt::format("{} shown of more; --limit N or --all shows the others", listed.page.tasks.size()), "2",
                   screen.colours()) +
            "\n";
   return out;

@@ -21,7 +21,7 @@ Result<Time> since_of(const LogsArgs& args) {
   if (const Result<Millis> span = parse_duration(args.since)) return wall_now() - *span;
   return fail(
       Code::invalid_argument,
-      fmt::format("\"{}\" is no time: write 5m for the last five minutes, or 2026-11-15T09:52:03Z.", args.since));
+      fmt::format("\"{}\" is not a time. Write 5m for the last five minutes, or 2026-11-15T09:52:03Z.", args.since));
 }
 
 PrintOptions print_options(const LogsArgs& args) {

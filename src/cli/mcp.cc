@@ -212,9 +212,7 @@ class Bridge {
       const bool sent = !reply && reply.error().reason != "not_sent";
       if (sent && message.again == Again::unsafe)
         return write_error(message, -32603,
-                           fmt::format("{} The call may have been done all the same: background_list shows the tasks "
-                                       "that there are.",
-                                       why));
+                           fmt::format("{} The call may have been carried out: background_list shows the tasks.", why));
       if (waited >= patience_ms) return write_error(message, -32603, why);
       pause_ms(pause);
       waited += pause;
@@ -278,8 +276,9 @@ int mcp(Context& context, const McpArgs& args) {
   std::string session = args.session;
   if (const char* claude = std::getenv("CLAUDE_CODE_SESSION_ID"); claude && session.empty()) session = claude;
   if (!session.empty() && !is_plain(session))
-    return context.screen.fail({Code::invalid_argument,
-                                "A session's id is made of letters, digits and _ - . : and has at most 200.", "usage"});
+    return context.screen.fail(
+        {Code::invalid_argument,
+         "The value of --session is not a session id: at most 200 letters, digits and _ - . :", "usage"});
   std::ios::sync_with_stdio(false);
   return Bridge(context.globals, std::move(session)).run();
 }

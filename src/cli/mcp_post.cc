@@ -56,7 +56,7 @@ Result<Reply> post_mcp(const Where& where, Start start, const McpPost& post) {
         going = reader.eof();
         break;
       default:
-        going = fail(Code::unavailable, "The server does not answer; errand doctor may say why.", "timeout");
+        going = fail(Code::unavailable, "The server does not answer. errand doctor may say why.", "timeout");
     }
     streams =
         reader.head_done() && reader.status() == 200 && reader.header("content-type").starts_with("text/event-stream");

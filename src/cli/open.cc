@@ -50,8 +50,9 @@ int open(Context& context, const OpenArgs& args) {
   Result<Target> target = context.client.target();
   if (!target) return screen.fail(target.error());
   if (target->url.empty())
-    return screen.fail(
-        {Code::unavailable, "The server did not say where it listens (server.json is missing); restart it.", "no_url"});
+    return screen.fail({Code::unavailable,
+                        "The address of the server is not known: server.json is missing. Restart the server.",
+                        "no_url"});
   Result<std::string> body = context.client.post("/api/login/codes");
   if (!body) return screen.fail(body.error());
   // In the fragment, which a browser sends to nobody and no log has.
@@ -61,8 +62,7 @@ int open(Context& context, const OpenArgs& args) {
     JsonOut(text).object().field("url", link).end();
     screen.out_line(text);
   } else if (args.print || !open_browser(link)) {
-    if (!args.print)
-      screen.say("no browser can be opened from here; open this link in one (it works once, within a minute):");
+    if (!args.print) screen.say("no browser was found. Open this link yourself (it works once, within a minute):");
     screen.out_line(link);
   } else {
     screen.say(fmt::format("opened {} in your browser.", target->url));

@@ -50,7 +50,7 @@ Found look(const std::string& path, std::string& text) {
 }
 
 Error failed(std::string_view what, const std::string& path) {
-  return {Code::unavailable, fmt::format("{} cannot be {}: {}.", path, what, std::strerror(errno)), "file"};
+  return {Code::unavailable, fmt::format("Cannot {} {}: {}.", what, path, std::strerror(errno)), "file"};
 }
 
 // Whole or not at all.
@@ -59,7 +59,7 @@ Status write_file(const std::string& path, std::string_view text) {
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   const std::string temporary = fmt::format("{}.{}", path, ::getpid());
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0) return std::unexpected(failed("written", path));
+  if (fd < 0) return std::unexpected(failed("write", path));
   bool written = true;
   while (written && !text.empty()) {
     const ssize_t n = ::write(fd, text.data(), text.size());
@@ -73,7 +73,7 @@ Status write_file(const std::string& path, std::string_view text) {
   ::close(fd);
   if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return {};
   if (!written) errno = why;
-  Error cannot = failed("written", path);
+  Error cannot = failed("write", path);
   ::unlink(temporary.c_str());
   return std::unexpected(std::move(cannot));
 }
@@ -93,7 +93,7 @@ int tell(const Context& context, bool changed, const std::string& path, const st
 
 Error somebody_elses(const std::string& path) {
   return {Code::conflict,
-          fmt::format("{} is there and is not errand's: nothing was changed. Move it away, then try again.", path),
+          fmt::format("errand did not write {}, so nothing was changed. Move that file away and try again.", path),
           "not_ours"};
 }
 
@@ -110,23 +110,23 @@ int install(Context& context, const OpencodeArgs& args, const std::string& path)
   std::string there;
   const Found found = look(path, there);
   if (found == Found::other) return context.screen.fail(somebody_elses(path));
-  if (there == *wanted) return tell(context, false, path, fmt::format("{} is as it should be already.", path));
+  if (there == *wanted) return tell(context, false, path, fmt::format("{} is up to date.", path));
   if (const Status written = write_file(path, *wanted); !written) return context.screen.fail(written.error());
-  return tell(context, true, path, fmt::format("{} {}.", found == Found::ours ? "Brought up to date:" : "Wrote", path),
-              "OpenCode has errand's tools from its next start on. To undo it: errand opencode uninstall");
+  return tell(context, true, path, fmt::format("{} {}.", found == Found::ours ? "Updated" : "Wrote", path),
+              "OpenCode has errand's tools after its next start. To undo: errand opencode uninstall");
 }
 
 int uninstall(Context& context, const std::string& path) {
   std::string there;
   switch (look(path, there)) {
     case Found::nothing:
-      return tell(context, false, path, fmt::format("{} is not there: nothing to undo.", path));
+      return tell(context, false, path, fmt::format("{} does not exist: nothing to undo.", path));
     case Found::other:
       return context.screen.fail(somebody_elses(path));
     case Found::ours:
       break;
   }
-  if (::unlink(path.c_str()) != 0) return context.screen.fail(failed("removed", path));
+  if (::unlink(path.c_str()) != 0) return context.screen.fail(failed("remove", path));
   // The folder too where nothing else is in it.
   ::rmdir(std::filesystem::path(path).parent_path().c_str());
   return tell(context, true, path, fmt::format("Removed {}.", path),
@@ -140,7 +140,7 @@ Result<std::string> opencode_plugin_path() {
   if (!folder.starts_with('/')) {
     folder = variable("HOME");
     if (!folder.starts_with('/'))
-      return fail(Code::invalid_argument, "Neither XDG_CONFIG_HOME nor HOME says where OpenCode's settings are.",
+      return fail(Code::invalid_argument, "OpenCode's settings were not found: set HOME or XDG_CONFIG_HOME.",
                   "no_home");
     folder += "/.config";
   }
@@ -164,7 +164,7 @@ Result<std::string> opencode_plugin(const std::string& data_dir, const PluginOpt
   std::error_code error;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
   if (error || ::access(program.c_str(), X_OK) != 0)
-    return fail(Code::unavailable, "This errand's own file is gone (was it replaced?): run the new one.", "no_binary");
+    return fail(Code::unavailable, "The file of this errand was deleted or replaced. Run the new one.", "no_binary");
   std::string places;
   JsonOut(places)
       .object()

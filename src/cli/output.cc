@@ -46,7 +46,7 @@ int output(Context& context, const OutputArgs& args) {
     return code(exit);
   }
   if (exit == Exit::still_running) {
-    screen.say(fmt::format("no result yet: {} ({}).", task->status, activity(*task)));
+    screen.say(fmt::format("no result yet: the task is {} ({}).", task->status, activity(*task)));
     return code(exit);
   }
   std::string result = member(*body, "result");

@@ -21,8 +21,7 @@ namespace errand::cli {
 
 namespace {
 
-// Shows an option's value and default only: what may be given is said in its help, and what excludes what when it is
-// wrong.
+// Shows an option's value and default only. Its help says which values it takes; an error says what excludes what.
 class PlainFormatter : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {
@@ -46,14 +45,14 @@ std::string overview() {
   }
   return out +
          "\nOptions of every verb:\n"
-         "  --json               JSON on standard output: the server's own, one object a line for streams\n"
+         "  --json               Print the server's JSON; streams print one object a line\n"
          "  --data-dir DIR       The data folder (ERRAND_DATA_DIR; default ~/.local/share/errand)\n"
-         "  --url URL            A server elsewhere (ERRAND_URL), with ERRAND_TOKEN or --token-file FILE\n"
+         "  --url URL            Use this server (ERRAND_URL), with the token in ERRAND_TOKEN or --token-file FILE\n"
          "  --color WHEN         auto, always or never (NO_COLOR, CLICOLOR_FORCE)\n"
-         "  -q, --quiet          Only what was asked for\n"
-         "  -h, --help           Help; errand help VERB shows a verb's options\n"
-         "\nIds may be cut to any unique beginning, with or without \"task_\".\n"
-         "A verb that needs a server starts one in the background where none runs.\n";
+         "  -q, --quiet          Print only the result, no messages about it\n"
+         "  -h, --help           Print help; errand help VERB shows a verb's options\n"
+         "\nFor an id, type any unique beginning of it, with or without \"task_\".\n"
+         "A verb that needs a server starts one in the background if none runs.\n";
 }
 
 // The first word that is neither an option nor the value of one; or "--"; or the end.
@@ -95,7 +94,7 @@ std::vector<std::string> option_names(const std::vector<CLI::App*>& apps) {
   return names;
 }
 
-// Says what is wrong in our words: CLI11's own name its types.
+// Says what is wrong in our words: CLI11's messages name C++ types.
 std::string explain(const CLI::ParseError& error, const std::vector<std::string>& extras,
                     const std::vector<CLI::App*>& apps, const std::string& verb) {
   std::string message = error.what();
@@ -103,7 +102,8 @@ std::string explain(const CLI::ParseError& error, const std::vector<std::string>
     const std::string& word = extras.front();
     bool option = word.starts_with('-');
     std::string near = option ? did_you_mean(word.substr(0, word.find('=')), option_names(apps)) : std::string();
-    message = fmt::format("{} {} is not known to errand {}", option ? "The option" : "The argument", word, verb);
+    message = option ? fmt::format("errand {} has no option {}", verb, word)
+                     : fmt::format("errand {} does not take the argument \"{}\"", verb, word);
     if (!near.empty()) message += fmt::format("; did you mean {}?", near);
   }
   return fmt::format("{}{} See: errand help {}", message, message.ends_with('?') || message.ends_with('.') ? "" : ".",
@@ -220,7 +220,7 @@ std::expected<Parsed, Stop> parse(const std::vector<std::string>& words_given) {
   VerbArgs args = made();
   if (RunArgs* run = std::get_if<RunArgs>(&args)) {
     if (command.empty())
-      return std::unexpected(wrong("Say what to run: errand run -- COMMAND. See: errand help run", json));
+      return std::unexpected(wrong("The command is missing. Type: errand run -- COMMAND. See: errand help run", json));
     run->command = std::move(command);
   }
   return Parsed{std::move(globals), std::move(args)};

@@ -47,12 +47,13 @@ std::string activity(const TaskInfo& task) {
     if (waiting.kind == "permission") return "asks for permission: " + shown_line(waiting.text);
     if (waiting.kind == "answer") return "asks: " + shown_line(waiting.text);
     if (waiting.kind == "quota")
-      return waiting.until ? "waits for its quota until " + format_time(waiting.until) : "waits for its quota";
+      return waiting.until ? "waits for a usage limit until " + format_time(waiting.until) : "waits for a usage limit";
     if (waiting.kind == "children") return "waits for the tasks it launched";
     return "waits: " + waiting.kind;
   }
   if (task.status == "pending" || (task.status == "resumed" && task.queue_position))
-    return task.queue_position ? fmt::format("waits for a slot (place {})", *task.queue_position) : "waits for a slot";
+    return task.queue_position ? fmt::format("waits for a slot (number {} in the queue)", *task.queue_position)
+                               : "waits for a slot";
   if (!task.at_work()) {
     if (!task.error_message.empty()) return shown_line(task.error_message);
     if (task.exit_code && *task.exit_code != 0) return fmt::format("exit code {}", *task.exit_code);

@@ -17,9 +17,9 @@ int list(Context& context) {
   }
   const Result<std::vector<QuotaInfo>> quotas = parse_quotas(*reply);
   if (!quotas) return context.screen.fail(quotas.error());
-  if (quotas->empty()) context.screen.say("No usage limit holds anything back.");
+  if (quotas->empty()) context.screen.say("No task waits for a usage limit.");
   for (const QuotaInfo& quota : *quotas) {
-    context.screen.out_line(fmt::format("{}  since {}  until {}  {} waiting, {} in line", one_line(quota.account),
+    context.screen.out_line(fmt::format("{}  since {}  until {}  {} waiting, {} in the queue", one_line(quota.account),
                                         format_time(quota.since), format_time(quota.until), quota.waiting,
                                         quota.queued));
     if (!quota.text.empty()) context.screen.out_line("  " + one_line(quota.text));
@@ -40,9 +40,9 @@ int clear(Context& context, const std::string& account) {
   }
   const std::string cleared = member(*reply, "cleared");
   if (cleared == "0")
-    context.screen.say("No usage limit holds anything back.");
+    context.screen.say("No task waits for a usage limit.");
   else
-    context.screen.say(fmt::format("Ended {} usage {}: the tasks that waited ask again now.", cleared,
+    context.screen.say(fmt::format("Ended {} usage {}: the waiting tasks ask again now.", cleared,
                                    cleared == "1" ? "limit" : "limits"));
   return code(Exit::ok);
 }

@@ -54,9 +54,9 @@ Result<ReplyWords> reply_words(const WaitingInfo& waiting, std::string_view type
     const std::optional<std::string> option = picked(options, word);
     if (!option)
       return fail(Code::invalid_argument,
-                  fmt::format("It has no option {}; answer with one of: {}{}.", word,
+                  fmt::format("The question has no option {}. Answer with one of: {}{}.", word,
                               shown_line(fmt::format("{}", fmt::join(numbered_options(waiting), ", "))),
-                              permission ? "" : "; or with --literal, which sends a number as it is"),
+                              permission ? "" : "; --literal sends the number as text"),
                   "usage");
     meant = *option;
   }
@@ -65,8 +65,8 @@ Result<ReplyWords> reply_words(const WaitingInfo& waiting, std::string_view type
   if (decision.empty())
     return fail(
         Code::invalid_argument,
-        fmt::format("It asks for permission: answer allow, always or deny (or 1, 2, 3), with --message for a word to "
-                    "it. It asks: {}",
+        fmt::format("The task asks for permission. Answer allow, always or deny (or 1, 2, 3); --message sends it a "
+                    "message. It asks: {}",
                     shown_line(waiting.text)),
         "usage");
   return ReplyWords{.decision = std::move(decision), .answer = {}};

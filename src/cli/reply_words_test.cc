@@ -49,7 +49,7 @@ TEST(ReplyWords, APermissionTakesItsWordsAndItsNumbers) {
     for (const char* typed : {"always", "allow_always", "2"}) EXPECT_EQ(decision(waiting, typed), "allow_always");
     for (const char* typed : {"deny", "n", "no", "3"}) EXPECT_EQ(decision(waiting, typed), "deny") << typed;
     EXPECT_TRUE(decision(waiting, "4").starts_with("refused"));
-    EXPECT_TRUE(decision(waiting, "perhaps").starts_with("refused: It asks for permission"));
+    EXPECT_TRUE(decision(waiting, "perhaps").starts_with("refused: The task asks for permission"));
     EXPECT_EQ(numbered_options(waiting), (std::vector<std::string>{"1 allow", "2 allow_always", "3 deny"}));
   }
 }

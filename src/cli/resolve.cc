@@ -40,8 +40,10 @@ Result<std::string> choose(const std::string& text, const char* what, const Cand
   if (found.size() == 1) return found.begin()->first;
   if (found.empty())
     return fail(Code::not_found,
-                fmt::format("No {} begins with \"{}\"; errand list shows them.", what, shown_line(text)), "not_found");
-  std::string message = fmt::format("\"{}\" is the beginning of several; write more of it:", shown_line(text));
+                fmt::format("No {0} has the id \"{1}\", and no id begins with it. errand list shows your tasks.", what,
+                            shown_line(text)),
+                "not_found");
+  std::string message = fmt::format("Several ids begin with \"{}\". Type more of the id:", shown_line(text));
   size_t shown = 0;
   for (const auto& [id, title] : found) {
     if (shown++ == candidates_max) {

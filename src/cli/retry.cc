@@ -14,7 +14,7 @@ int retry(Context& context, const RetryArgs& args) {
   const Screen& screen = context.screen;
   if (args.stay != Stay::no && args.ids.size() > 1)
     return screen.fail(
-        {Code::invalid_argument, "--wait and --follow take one task; errand wait takes several.", "usage"});
+        {Code::invalid_argument, "--wait and --follow take one task. errand wait takes several.", "usage"});
   std::string body;
   JsonOut out(body);
   out.object();

@@ -32,7 +32,7 @@ int run(Context& context, const RunArgs& args) {
   for (const std::string& word : args.command)
     if (!is_utf8(word))  // JSON could not carry it, and another word must not be run in its place.
       return context.screen.fail({Code::invalid_argument,
-                                  "A word of the command is not UTF-8; use a shell pattern, or rename the file.",
+                                  "The command has a word that is not UTF-8. Use a shell pattern, or rename the file.",
                                   "not_utf8"});
   std::string body;
   JsonOut out(body);
@@ -53,7 +53,7 @@ int run(Context& context, const RunArgs& args) {
     out.key("artifacts").array();
     for (const std::string& pattern : args.artifacts) {
       if (!is_utf8(pattern))
-        return context.screen.fail({Code::invalid_argument, "A pattern of --artifacts is not UTF-8.", "not_utf8"});
+        return context.screen.fail({Code::invalid_argument, "The pattern of --artifacts is not UTF-8.", "not_utf8"});
       out.value(pattern);
     }
     out.end();

@@ -44,13 +44,13 @@ int give(Context& context, const Words& words, std::string_view path,
 int send(Context& context, const SendArgs& args) {
   return give(context, {args.id, args.message, args.when, args.stay}, "/message",
               [](const std::string& id, const TaskInfo& task) {
-                return fmt::format("sent to {} ({}); errand logs -f {} shows what comes of it.", id, task.status, id);
+                return fmt::format("sent to {} ({}). To watch: errand logs -f {}", id, task.status, id);
               });
 }
 
 int resume(Context& context, const ResumeArgs& args) {
   return give(context, {args.id, args.message, {}, args.stay}, "/resume", [](const std::string& id, const TaskInfo&) {
-    return fmt::format("{} goes on; errand logs -f {} shows it.", id, id);
+    return fmt::format("{} goes on. To watch: errand logs -f {}", id, id);
   });
 }
 

@@ -56,7 +56,7 @@ void progress_rows(Sheet& sheet, const TaskInfo& task) {
                                    progress.cost_usd > 0 ? fmt::format(", ${:.4f}", progress.cost_usd) : ""));
   if (progress.output_bytes > 0)
     sheet.row("output", fmt::format("{} lines, {}{}", progress.output_lines, size_text(progress.output_bytes),
-                                    progress.output_truncated ? "; over its limit: the middle was left out" : ""));
+                                    progress.output_truncated ? "; over the limit, so the middle was dropped" : ""));
   if (progress.cpu_s > 0 || progress.memory_bytes > 0)
     sheet.row("resources",
               fmt::format("{:.1f} s of CPU, {} of memory", progress.cpu_s, size_text(progress.memory_bytes)));
@@ -65,7 +65,11 @@ void progress_rows(Sheet& sheet, const TaskInfo& task) {
   if (progress.tool_calls == 0) return;
   std::string tools;
   for (const ToolInfo& tool : progress.recent_tools) tools += tool_text(tool) + "\n";
-  sheet.block(fmt::format("Tools ({} calls, the last ones)", progress.tool_calls), tools, "");
+  sheet.block(fmt::format("Tools ({} {}{})", progress.tool_calls, progress.tool_calls == 1 ? "call" : "calls",
+                          static_cast<size_t>(progress.tool_calls) > progress.recent_tools.size()
+                              ? fmt::format(", the last {}", progress.recent_tools.size())
+                              : ""),
+              tools, "");
 }
 
 // The logs are not worth a line: every task has them.
@@ -107,14 +111,13 @@ void error_rows(Sheet& sheet, const TaskInfo& task) {
   if (!limit.empty())
     sheet.row("limit hit",
               fmt::format("{}: {}{}", task.error_code, limit_words(task.error_code, limit),
-                          seen.empty() ? "" : fmt::format(" allowed, {} seen", limit_words(task.error_code, seen))),
+                          seen.empty() ? "" : fmt::format(" allowed, {} used", limit_words(task.error_code, seen))),
               "31");
   const std::string said = member(task.error_details, "stderr_tail");
   const bool plain = task.kind == "command" && !task.error_details.empty();
   sheet.block("Error (" + task.error_code + ")", task.error_message + (plain ? "" : "\n" + task.error_details),
-              "--json has the whole of it");
-  if (plain)
-    sheet.block("Standard error, the end of it", said, fmt::format("errand logs {} has the whole of it", task.id));
+              "--json prints all of it");
+  if (plain) sheet.block("End of standard error", said, fmt::format("errand logs {} prints all of it", task.id));
 }
 
 }  // namespace
@@ -168,11 +171,11 @@ int show(Context& context, const ShowArgs& args) {
   if (task->exit_code) sheet.row("exit code", std::to_string(*task->exit_code), *task->exit_code ? "31" : "");
   if (task->signal) sheet.row("signal", std::to_string(*task->signal), "31");
   progress_rows(sheet, *task);
-  sheet.block("Prompt", task->prompt, "--json has the whole of it");
+  sheet.block("Prompt", task->prompt, "--json prints all of it");
   if (!task->error_code.empty()) error_rows(sheet, *task);
   if (task->kind == "command")
     sheet.block("Artifacts", artifact_lines(context, *id), fmt::format("errand artifacts {} lists them all", task->id));
-  if (task->result) sheet.block("Result", *task->result, fmt::format("errand output {} has the whole of it", task->id));
+  if (task->result) sheet.block("Result", *task->result, fmt::format("errand output {} prints all of it", task->id));
   screen.out(sheet.text());
   return code(Exit::ok);
 }

@@ -78,7 +78,7 @@ Status make_data_dir(const std::string& data_dir) {
   std::filesystem::create_directories(folder.parent_path(), error);
   if (::mkdir(data_dir.c_str(), 0700) != 0 && errno != EEXIST)
     return fail(Code::invalid_argument,
-                fmt::format("The data folder {} cannot be made: {}.", data_dir, std::strerror(errno)));
+                fmt::format("Cannot make the data folder {}: {}.", data_dir, std::strerror(errno)));
   return {};
 }
 
@@ -115,8 +115,7 @@ Result<pid_t> spawn(const std::string& data_dir, const std::string& log) {
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0)
-    return fail(Code::unavailable, fmt::format("A server cannot be started: {}.", std::strerror(failed)),
-                "unreachable");
+    return fail(Code::unavailable, fmt::format("Cannot start a server: {}.", std::strerror(failed)), "unreachable");
   return pid;
 }
 
@@ -145,10 +144,11 @@ Result<Target> start_server(const std::string& data_dir, const std::function<Res
   Descriptor turn(::open((data_dir + "/start.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (turn.get() < 0)
     return fail(Code::invalid_argument,
-                fmt::format("The data folder {} cannot be written: {}.", data_dir, std::strerror(errno)));
+                fmt::format("Cannot write to the data folder {}: {}.", data_dir, std::strerror(errno)));
   while (::flock(turn.get(), LOCK_EX | LOCK_NB) != 0) {
     if (steady_now() >= deadline)
-      return fail(Code::unavailable, "Another errand has been starting the server for 10 s; see server.log.",
+      return fail(Code::unavailable,
+                  "Another errand has been starting the server for 10 s. See server.log in the data folder.",
                   "unreachable");
     if (Result<Target> found = find()) return found;
     pause_ms(step_ms);
@@ -176,8 +176,8 @@ Result<Target> start_server(const std::string& data_dir, const std::function<Res
     if (!ended) break;
   }
   return fail(Code::unavailable,
-              fmt::format("A server was started and {}; {} ends with:{}\nerrand doctor may say more.",
-                          ended ? "has ended" : "is not ready after 10 s", log, log_since(log, log_start)),
+              fmt::format("The server was started {}. Its log {} ends with:{}\nerrand doctor may say more.",
+                          ended ? "and stopped again" : "but is not ready after 10 s", log, log_since(log, log_start)),
               "unreachable");
 }
 

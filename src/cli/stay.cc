@@ -69,7 +69,7 @@ Result<StreamEnd> wait_for_rest(Context& context, const std::string& id) {
   calls.gone = [&](const std::string&, const Error& error) { gone = error; };
   calls.tick = [&] { progress.tick(); };
   calls.lost = [&](bool lost) {
-    if (lost) progress.set("the server is away; waiting for it");
+    if (lost) progress.set("waiting for the server to come back");
   };
   Result<StreamEnd> end = watch_tasks(context.client, {id}, calls);
   if (gone) return std::unexpected(*gone);
@@ -81,7 +81,7 @@ Result<StreamEnd> wait_for_rest(Context& context, const std::string& id) {
 int detach(Context& context, const std::string& id) {
   std::string shortened = short_id(id);
   context.screen.say(
-      fmt::format("let go of {}, which goes on. To come back: errand logs -f {}   To stop it: errand cancel {}",
+      fmt::format("detached from {}, which goes on. To come back: errand logs -f {}   To stop it: errand cancel {}",
                   shortened, shortened, shortened));
   return code(Exit::interrupted);
 }
@@ -117,7 +117,7 @@ Result<StreamEnd> follow(Context& context, const std::string& id, int64_t after,
     progress.tick();
     return true;
   };
-  calls.lost = [&](bool lost) { progress.set(lost ? "the server is away; waiting for it" : ""); };
+  calls.lost = [&](bool lost) { progress.set(lost ? "waiting for the server to come back" : ""); };
   return context.client.stream(task_path(id, "/stream"), after > 0 ? std::to_string(after) : "", calls);
 }
 

@@ -23,7 +23,8 @@ int create(Context& context, const TokenArgs& args) {
   if (context.screen.json()) {
     context.screen.out_line(*reply);
   } else {
-    context.screen.say(fmt::format("{}, for {}: it is shown this once.", member(*reply, "id"), args.name));
+    context.screen.say(
+        fmt::format("{}, for {}. Keep the token: it is shown only once.", member(*reply, "id"), args.name));
     context.screen.out_line(member(*reply, "token"));
   }
   return code(Exit::ok);
@@ -56,7 +57,7 @@ int revoke(Context& context, const TokenArgs& args) {
     JsonOut(text).object().field("revoked", args.name).end();
     context.screen.out_line(text);
   } else {
-    context.screen.say(fmt::format("Revoked {}: it is refused from now on.", args.name));
+    context.screen.say(fmt::format("Revoked {}: the server refuses it from now on.", args.name));
   }
   return code(Exit::ok);
 }

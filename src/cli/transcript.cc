@@ -94,7 +94,7 @@ std::vector<Span> Transcript::take(const EventInfo& event) {
   } else if (event.type == "task.warning") {
     note(out, "! " + event.text);
   } else if (event.type == "reset") {
-    note(out, "! What was here before has been removed.");
+    note(out, "! Earlier events were removed.");
   }
   return out;
 }

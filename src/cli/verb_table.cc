@@ -48,68 +48,74 @@ void words(CLI::App& app, const std::string& name, std::string& into, const std:
 void stay(CLI::App& app, Stay& into, const char* wait_help) {
   auto* wait = app.add_flag_callback("-w,--wait", [&into] { into = Stay::wait; }, wait_help);
   app.add_flag_callback(
-         "-f,--follow", [&into] { into = Stay::follow; }, "Show what it does, live, until it is at rest")
+         "-f,--follow", [&into] { into = Stay::follow; }, "Show what it does, live, until it ends")
       ->excludes(wait);
 }
 
 void launch(CLI::App& app, LaunchArgs& args) {
-  app.add_option("-t,--title", args.title, "What lists show (default: the first line)");
+  app.add_option("-t,--title", args.title, "The title in lists (default: the first line of the command or prompt)");
   app.add_option("--description", args.description, "A longer description");
   app.add_option("-m,--model", args.model, "The model to use");
-  app.add_option("-C,--work-dir", args.work_dir, "Where it works (default: the current folder)");
-  app.add_option("-e,--env", args.env, "A variable for it; repeatable")
+  app.add_option("-C,--work-dir", args.work_dir, "The folder it works in (default: the current folder)");
+  app.add_option("-e,--env", args.env, "Set an environment variable for it; repeatable")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  app.add_option("--pass-env", args.pass_env, "A variable to take from the server's environment; repeatable")
+  app.add_option("--pass-env", args.pass_env, "Give it this variable of the server's environment; repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  app.add_option("-b,--batch", args.batch, "The batch it belongs to; \"new\" makes one")->type_name("ID|new");
-  duration(app, "--timeout", args.timeout, "The longest it may take: 90, 90s, 5m, 2h; 0 is no limit");
-  duration(app, "--idle-timeout", args.idle_timeout, "The longest it may show no sign of life; 0 is no limit");
-  app.add_option("--priority", args.priority, "Higher goes first among those that wait");
-  app.add_option("-l,--label", args.labels, "A label; repeatable")->type_name("NAME=VALUE")->allow_extra_args(false);
-  app.add_option("--parent", args.parent, "The session that is told when it ends")->type_name("SESSION");
-  duration(app, "--retention", args.retention, "Remove it by itself this long after its end; 0 keeps it");
-  app.add_option("--on-hang", args.on_hang, "What to do when it hangs")
+  app.add_option("-b,--batch", args.batch, "Put it into this batch; \"new\" makes one")->type_name("ID|new");
+  duration(app, "--timeout", args.timeout, "Fail it after this time: 90 (seconds), 90s, 5m, 2h; 0: no limit");
+  duration(app, "--idle-timeout", args.idle_timeout,
+           "Treat it as hung after this time without output, CPU use or I/O; 0: never");
+  app.add_option("--priority", args.priority, "Its place among waiting tasks: higher numbers start first");
+  app.add_option("-l,--label", args.labels, "Add a label; repeatable")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--parent", args.parent, "Tell this session when it ends")->type_name("SESSION");
+  duration(app, "--retention", args.retention, "Delete it this long after it ends; 0 keeps it");
+  app.add_option("--on-hang", args.on_hang, "When it hangs: fail it, or stop it and start it again")
       ->type_name("fail|restart")
       ->check(CLI::IsMember({"fail", "restart"}));
-  app.add_option("--max-restarts", args.max_restarts, "With --on-hang restart: how often it is begun again")
+  app.add_option("--max-restarts", args.max_restarts, "With --on-hang restart: start it again at most this often")
       ->check(CLI::Range(1, 100));
-  duration(app, "--progress-every", args.progress_every, "Tell the parent session so often how far it is");
+  duration(app, "--progress-every", args.progress_every, "Report its progress to --parent this often");
 }
 
 Made run_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<RunArgs>();
   launch(app, args->launch);
   app.add_option("--notify-on", args->launch.notify_on,
-                 "Tell --parent of a line of its output with this text (or /expression/); repeatable")
+                 "Tell --parent of each output line that contains this text (or matches /expression/); repeatable")
       ->type_name("TEXT")
       ->allow_extra_args(false);
-  app.add_flag("--shell", args->shell, "Join the words and give them to /bin/sh -c");
-  app.add_flag("--allow-interactive", args->allow_interactive, "Start it even if it looks as if it would ask a person");
-  duration(app, "--cpu", args->cpu, "CPU time that all its processes may use: 90s, 10m; 0 is no limit");
-  size(app, "--memory", args->memory, "Memory that all its processes may use: 512M, 4G; 0 is no limit");
-  app.add_option("--processes", args->processes, "Processes that it may have at once; 0 is no limit")
+  app.add_flag("--shell", args->shell, "Join the words and run them with /bin/sh -c");
+  app.add_flag("--allow-interactive", args->allow_interactive,
+               "Run it even if it looks like a command that waits for a person's input");
+  duration(app, "--cpu", args->cpu, "CPU time of all its processes together: 90s, 10m; 0: no limit");
+  size(app, "--memory", args->memory, "Memory of all its processes together: 512M, 4G; 0: no limit");
+  app.add_option("--processes", args->processes, "How many processes it may have at once; 0: no limit")
       ->check(CLI::Range(0, 1'000'000));
-  app.add_option("--open-files", args->open_files, "Files that each process may have open; 0 is no limit")
+  app.add_option("--open-files", args->open_files, "How many files each process may have open; 0: no limit")
       ->check(CLI::Range(0, 1'000'000'000));
-  size(app, "--max-output", args->max_output, "Output that is kept; past it the beginning and the end");
-  app.add_option("--nice", args->nice, "How far it steps back for others: 0 to 19")->check(CLI::Range(-20, 19));
+  size(app, "--max-output", args->max_output, "How much output to keep; of more, the beginning and the end are kept");
+  app.add_option("--nice", args->nice, "Scheduling priority as for nice(1): 0 is normal, 19 is lowest")
+      ->check(CLI::Range(-20, 19));
   app.add_option("--sandbox", args->sandbox,
-                 "What it may touch: all that you may; its work dir alone; that, and no network")
+                 "off: no restriction; workspace: it writes only to its work dir and cannot read your keys; strict: "
+                 "also no network and empty home folders")
       ->type_name("off|workspace|strict")
       ->check(CLI::IsMember({"off", "workspace", "strict"}));
   app.add_option("--artifacts", args->artifacts,
-                 "Keep what it leaves in files like out/*.txt or **/*.log, below its work dir; repeatable")
+                 "Keep the files below its work dir that match, such as out/*.txt or **/*.log; repeatable")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
-  app.add_option("--add-dir", args->add_dirs, "With --sandbox: a further folder that it may write to; repeatable")
+  app.add_option("--add-dir", args->add_dirs, "With --sandbox: it may also write to this folder; repeatable")
       ->type_name("DIR")
       ->allow_extra_args(false);
-  stay(app, args->launch.stay, "Show its output until it ends, then exit as it did (128+n for a signal)");
+  stay(app, args->launch.stay, "Show its output until it ends, then exit with its exit code (128+n for a signal)");
   // For the help only: the words of the command are taken off the line before it is parsed.
   app.add_option("command", args->command,
-                 "The command and its arguments, best after --; one argument with blanks is a line for sh")
+                 "The command and its arguments, best after --. One argument with spaces runs in /bin/sh")
       ->type_name("");
   return [args] { return *args; };
 }
@@ -117,36 +123,37 @@ Made run_setup(CLI::App& app, Globals&) {
 Made ask_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<AskArgs>();
   words(app, "prompt", args->prompt, "What to do; \"-\" reads it from standard input", true);
-  app.add_option("-a,--agent", args->agent, "Who does it: see errand agents (default: the first that is installed)");
-  app.add_option("--permission", args->permission, "What it may do without asking")
+  app.add_option("-a,--agent", args->agent,
+                 "The agent that does it; errand agents lists them (default: the first that is installed)");
+  app.add_option("--permission", args->permission, "When it wants to change something: ask you, allow it or deny it")
       ->type_name("ask|allow|deny")
       ->check(CLI::IsMember({"ask", "allow", "deny"}));
   launch(app, args->launch);
-  stay(app, args->launch.stay, "Wait until it is at rest, then print its answer");
+  stay(app, args->launch.stay, "Wait until it ends, then print its answer");
   return [args] { return *args; };
 }
 
 Made list_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<ListArgs>();
   app.add_option("-s,--status", args->status,
-                 "Only these, separated by commas: pending, running, completed, failed, cancelled, resumed")
+                 "Only tasks in these states: pending, running, completed, failed, cancelled, resumed (commas between)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"pending", "running", "completed", "failed", "cancelled", "resumed"}))
       ->type_name("STATUS");
-  app.add_option("-a,--agent", args->agent, "Only this agent's");
-  app.add_option("--kind", args->kind, "Only agents' or only commands")
+  app.add_option("-a,--agent", args->agent, "Only tasks of this agent");
+  app.add_option("--kind", args->kind, "Only tasks of agents, or only commands")
       ->type_name("agent|command")
       ->check(CLI::IsMember({"agent", "command"}));
-  app.add_option("-b,--batch", args->batch, "Only this batch");
-  app.add_option("--parent", args->parent, "Only those that this session launched")->type_name("SESSION");
-  app.add_option("-l,--label", args->labels, "Only those with this label")->type_name("NAME=VALUE")->expected(1);
-  app.add_option("--query", args->query, "Only those whose title, prompt or result has these words");
-  app.add_option("-n,--limit", args->limit, "How many, newest first")
+  app.add_option("-b,--batch", args->batch, "Only tasks of this batch");
+  app.add_option("--parent", args->parent, "Only tasks that this session launched")->type_name("SESSION");
+  app.add_option("-l,--label", args->labels, "Only tasks with this label")->type_name("NAME=VALUE")->expected(1);
+  app.add_option("--query", args->query, "Only tasks with these words in title, prompt or result");
+  app.add_option("-n,--limit", args->limit, "At most this many, newest first")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000));
-  app.add_flag("--all", args->all, "All of them");
-  app.add_flag("-w,--watch", args->watch, "Stay, and show changes as they happen");
+  app.add_flag("--all", args->all, "All tasks, however many");
+  app.add_flag("-w,--watch", args->watch, "Keep running and show changes as they happen");
   return [args] { return *args; };
 }
 
@@ -159,38 +166,41 @@ Made show_setup(CLI::App& app, Globals&) {
 Made output_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<OutputArgs>();
   app.add_option("id", args->id, "The task")->required();
-  app.add_flag("-w,--wait", args->wait, "Wait until it is at rest");
-  duration(app, "--timeout", args->timeout, "With --wait: no longer than this, then exit 8");
-  app.add_flag("--raw", args->raw, "As it was written, also to a terminal");
+  app.add_flag("-w,--wait", args->wait, "Wait until it ends");
+  duration(app, "--timeout", args->timeout, "With --wait: give up after this time with exit code 8");
+  app.add_flag("--raw", args->raw, "Print it unchanged, also to a terminal");
   return [args] { return *args; };
 }
 
 Made logs_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<LogsArgs>();
   app.add_option("id", args->id, "The task")->required();
-  app.add_flag("-f,--follow", args->follow, "Go on as it is written, until the task is at rest");
-  app.add_option("-n,--tail", args->tail, "Only the last lines")->type_name("LINES")->check(CLI::Range(0, 100'000));
-  app.add_option("--grep", args->grep, "Only lines that contain this")->type_name("TEXT");
-  app.add_option("--since", args->since, "Only what was printed since: 5m (ago), or 2026-11-15T09:52:03Z")
+  app.add_flag("-f,--follow", args->follow, "Print new lines as they come, until the task ends");
+  app.add_option("-n,--tail", args->tail, "Only the last LINES lines")
+      ->type_name("LINES")
+      ->check(CLI::Range(0, 100'000));
+  app.add_option("--grep", args->grep, "Only lines that contain this text")->type_name("TEXT");
+  app.add_option("--since", args->since, "Only lines since this time: 5m (ago), or 2026-11-15T09:52:03Z")
       ->type_name("TIME");
   auto* out = app.add_flag("--stdout", args->only_out, "Only standard output");
   app.add_flag("--stderr", args->only_err, "Only standard error")->excludes(out);
-  auto* attempt = app.add_option("--attempt", args->attempt, "Of an earlier attempt")->check(CLI::Range(1, 1'000'000));
-  app.add_option("--run", args->run, "Of one start of work exactly, such as before a restart after a hang")
+  auto* attempt =
+      app.add_option("--attempt", args->attempt, "The log of an earlier attempt")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--run", args->run, "The log of one run, such as the one before a restart after a hang")
       ->check(CLI::Range(1, 1'000'000))
       ->excludes(attempt);
-  app.add_flag("--raw", args->raw, "As it was written, also to a terminal");
-  app.add_flag("--timestamps", args->timestamps, "Each line with its time");
+  app.add_flag("--raw", args->raw, "Print it unchanged, also to a terminal");
+  app.add_flag("--timestamps", args->timestamps, "Print the time before each line");
   return [args] { return *args; };
 }
 
 Made artifacts_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<ArtifactsArgs>();
   app.add_option("id", args->id, "The task")->required();
-  app.add_option("name", args->name, "One of them, by its name or id: prints it, to a terminal as a preview");
-  auto* out = app.add_option("-o,--output", args->out, "Save it there")->type_name("FILE");
-  app.add_flag("--preview", args->preview, "The beginning of it as text")->excludes(out);
-  app.add_flag("--gather", args->gather, "Gather them now: what the patterns name is copied as it is at this moment");
+  app.add_option("name", args->name, "Print this one (its name or id); on a terminal, a preview of it");
+  auto* out = app.add_option("-o,--output", args->out, "Save it to this file")->type_name("FILE");
+  app.add_flag("--preview", args->preview, "Print its beginning as text")->excludes(out);
+  app.add_flag("--gather", args->gather, "First copy the files that match the task's patterns now");
   return [args] { return *args; };
 }
 
@@ -198,10 +208,10 @@ Made send_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<SendArgs>();
   app.add_option("id", args->id, "The task")->required();
   words(app, "message", args->message, "What to say; \"-\" reads it from standard input", true);
-  app.add_option("--when", args->when, "At its next step, after its turn, or at once")
+  app.add_option("--when", args->when, "steer: at its next step; queue: after its turn; interrupt: at once")
       ->type_name("steer|queue|interrupt")
       ->check(CLI::IsMember({"steer", "queue", "interrupt"}));
-  stay(app, args->stay, "Wait until it is at rest, then print its answer");
+  stay(app, args->stay, "Wait until it ends, then print its answer");
   return [args] { return *args; };
 }
 
@@ -209,32 +219,32 @@ Made resume_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<ResumeArgs>();
   app.add_option("id", args->id, "The task, which must be completed")->required();
   words(app, "message", args->message, "What to do next; \"-\" reads it from standard input", true);
-  stay(app, args->stay, "Wait until it is at rest, then print its answer");
+  stay(app, args->stay, "Wait until it ends, then print its answer");
   return [args] { return *args; };
 }
 
 Made fork_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<ForkArgs>();
-  app.add_option("id", args->id, "The task whose conversation it begins with")->required();
+  app.add_option("id", args->id, "The task whose conversation to copy")->required();
   words(app, "prompt", args->prompt, "What to do; \"-\" reads it from standard input", true);
-  app.add_option("--at", args->at, "Only up to and with this message (errand logs --json shows ids)")
+  app.add_option("--at", args->at, "Copy up to this message and no further (errand logs --json shows ids)")
       ->type_name("MESSAGE");
-  app.add_option("-a,--agent", args->agent, "Who does it (default: the task's own agent)");
-  app.add_option("--permission", args->permission, "What to do where it asks for permission")
+  app.add_option("-a,--agent", args->agent, "The agent that does it (default: the agent of the copied task)");
+  app.add_option("--permission", args->permission, "When it wants to change something: ask you, allow it or deny it")
       ->type_name("ask|allow|deny")
       ->check(CLI::IsMember({"ask", "allow", "deny"}));
   launch(app, args->launch);
   app.remove_option(app.get_option("--parent"));
-  app.get_option("--work-dir")->description("Where it works (default: where the task works)");
-  app.get_option("--model")->description("The model to use (default: the task's own)");
-  stay(app, args->launch.stay, "Wait until it is at rest, then print its answer");
+  app.get_option("--work-dir")->description("The folder it works in (default: that of the copied task)");
+  app.get_option("--model")->description("The model to use (default: that of the copied task)");
+  stay(app, args->launch.stay, "Wait until it ends, then print its answer");
   return [args] { return *args; };
 }
 
 Made attach_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<AttachArgs>();
   app.add_option("id", args->id, "The task")->required();
-  app.add_option("--tail", args->tail, "Show only the last lines of what was said before")
+  app.add_option("--tail", args->tail, "Begin with the last N lines of the conversation")
       ->type_name("N")
       ->check(CLI::Range(0, 1'000'000));
   return [args] { return *args; };
@@ -242,44 +252,44 @@ Made attach_setup(CLI::App& app, Globals&) {
 
 Made answer_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<AnswerArgs>();
-  app.add_option("id", args->id, "The task that asks; without it the open questions are listed");
+  app.add_option("id", args->id, "The task that asks (default: list all open questions)");
   words(app, "answer", args->answer,
-        "allow, always or deny for a permission, else the answer itself (\"-\" reads it from standard input); where "
-        "there are options, the number of one",
+        "To a permission request: allow, always or deny. To a question: your answer, or the number of an option; \"-\" "
+        "reads it from standard input",
         false);
-  app.add_option("--request", args->request, "Which question, where it asks several")->type_name("ID");
-  app.add_option("--message", args->message, "With allow or deny: a word to the agent");
-  app.add_flag("--literal", args->literal, "Send a number as it is, though there are options");
+  app.add_option("--request", args->request, "Which question, if it asks several")->type_name("ID");
+  app.add_option("--message", args->message, "With allow or deny: a message to the agent");
+  app.add_flag("--literal", args->literal, "Send a number as text, not as the number of an option");
   return [args] { return *args; };
 }
 
 Made cancel_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<CancelArgs>();
   app.add_option("ids", args->ids, "The tasks");
-  app.add_option("-b,--batch", args->batch, "All of a batch");
-  app.add_flag("--all", args->all, "All that are at work");
-  app.add_option("-s,--status", args->status, "All that are pending, running or resumed")
+  app.add_option("-b,--batch", args->batch, "All tasks of this batch");
+  app.add_flag("--all", args->all, "All tasks that are pending, running or resumed");
+  app.add_option("-s,--status", args->status, "All tasks in these states: pending, running, resumed")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"pending", "running", "resumed"}))
       ->type_name("STATUS");
-  app.add_flag("--no-wait", args->no_wait, "Do not wait until its processes are gone");
+  app.add_flag("--no-wait", args->no_wait, "Return at once, before the processes are gone");
   return [args] { return *args; };
 }
 
 Made retry_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<RetryArgs>();
-  app.add_option("ids", args->ids, "The tasks, which must be failed or cancelled")->required();
-  app.add_option("--message", args->message, "A word to the agent for this attempt");
-  stay(app, args->stay, "Wait until it is at rest, then print its answer");
+  app.add_option("ids", args->ids, "Failed or cancelled tasks")->required();
+  app.add_option("--message", args->message, "A message to the agent for this attempt");
+  stay(app, args->stay, "Wait until it ends, then print its answer");
   return [args] { return *args; };
 }
 
 Made clear_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<ClearArgs>();
   app.add_option("ids", args->ids, "The tasks");
-  app.add_option("-b,--batch", args->batch, "All of a batch");
-  app.add_option("--parent", args->parent, "All that this session launched")->type_name("SESSION");
+  app.add_option("-b,--batch", args->batch, "All tasks of this batch");
+  app.add_option("--parent", args->parent, "All that have ended and that this session launched")->type_name("SESSION");
   app.add_flag("--all", args->all, "All that have ended");
   return [args] { return *args; };
 }
@@ -287,9 +297,9 @@ Made clear_setup(CLI::App& app, Globals&) {
 Made wait_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<WaitArgs>();
   app.add_option("ids", args->ids, "The tasks");
-  app.add_option("-b,--batch", args->batch, "All of a batch");
-  app.add_flag("--any", args->any, "Until the first is at rest, not all");
-  duration(app, "--timeout", args->timeout, "No longer than this, then exit 8");
+  app.add_option("-b,--batch", args->batch, "All tasks of this batch");
+  app.add_flag("--any", args->any, "Return as soon as one of them ends");
+  duration(app, "--timeout", args->timeout, "Give up after this time with exit code 8");
   return [args] { return *args; };
 }
 
@@ -306,7 +316,7 @@ Made batch_setup(CLI::App& app, Globals&) {
                           : word == "delete"  ? BatchAction::remove
                                               : BatchAction::show;
          },
-         "cancel, retry (the failed), clear (the ended), delete (all of it) or results; without one it is shown")
+         "cancel, retry (failed tasks), clear (ended tasks), delete (all tasks) or results (default: show the batch)")
       ->check(CLI::IsMember({"show", "cancel", "retry", "clear", "delete", "results"}))
       ->type_name("");
   return [args] { return *args; };
@@ -341,26 +351,25 @@ Made agents_setup(CLI::App& app, Globals&) {
 
 Made settings_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<SettingsArgs>();
-  app.add_option("change", args->changes, "What to change, as NAME=VALUE; without any they are shown")
-      ->type_name("NAME=VALUE");
+  app.add_option("change", args->changes, "Settings to change (default: show all)")->type_name("NAME=VALUE");
   return [args] { return *args; };
 }
 
 Made tool_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<ToolArgs>();
-  app.add_option("name", args->name, "The tool: see errand tools")->required();
+  app.add_option("name", args->name, "The tool; errand tools lists them")->required();
   app.add_option("arguments", args->arguments, "Its arguments, a JSON object; \"-\" reads them from standard input")
       ->type_name("JSON");
-  app.add_option("--session", args->session, "The session that calls: it sees only what it launched itself")
+  app.add_option("--session", args->session, "Call it as this session, which sees only the tasks that it launched")
       ->type_name("ID");
-  app.add_option("--message", args->message, "The message of that session that calls")->type_name("ID");
+  app.add_option("--message", args->message, "With --session: the message that makes the call")->type_name("ID");
   return [args] { return *args; };
 }
 
 Made mcp_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<McpArgs>();
   app.add_option("--session", args->session,
-                 "Whose tasks the client sees (default: CLAUDE_CODE_SESSION_ID, else a session of its own)")
+                 "The session whose tasks the client sees (default: CLAUDE_CODE_SESSION_ID, else a new session)")
       ->type_name("ID");
   return [args] { return *args; };
 }
@@ -377,15 +386,15 @@ Made token_setup(CLI::App& app, Globals&) {
          "create, list (the default) or revoke")
       ->check(CLI::IsMember({"create", "list", "revoke"}))
       ->type_name("");
-  app.add_option("name", args->name, "Who a new one is for; of one to revoke, its id");
+  app.add_option("name", args->name, "create: who the token is for; revoke: the token's id");
   app.add_option("--scope", args->scopes,
-                 "What it may do, separated by commas: read (the default), tasks (agents' tasks), exec (commands), "
-                 "approve (permissions), admin (everything)")
+                 "What it may do (commas between): read (the default), tasks (agents' tasks), exec (commands), approve "
+                 "(permissions), admin (everything)")
       ->type_name("SCOPES");
-  duration(app, "--expires", args->expires, "After how long it ends (default: never)");
+  duration(app, "--expires", args->expires, "It stops working after this time (default: never)");
   app.callback([args] {
     if (args->action != TokenAction::list && args->name.empty())
-      throw CLI::ValidationError("name", "must be given: who it is for, or the id of the one to revoke");
+      throw CLI::ValidationError("name", "is missing: say who the token is for (create), or its id (revoke)");
   });
   return [args] { return *args; };
 }
@@ -394,10 +403,10 @@ Made quota_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<QuotaArgs>();
   app.add_option_function<std::string>(
          "action", [args](const std::string& word) { args->clear = word == "clear"; },
-         "list (the default), or clear: whoever waits asks again now")
+         "list (the default), or clear: end the limit, so that waiting tasks ask the provider again now")
       ->check(CLI::IsMember({"list", "clear"}))
       ->type_name("");
-  app.add_option("account", args->account, "Only this account's limit, as the list names it (default: all)");
+  app.add_option("account", args->account, "clear: only this account, as the list names it (default: all)");
   app.callback([args] {
     if (!args->clear && !args->account.empty())
       throw CLI::ValidationError("account", "goes with clear: errand quota clear " + args->account);
@@ -407,8 +416,8 @@ Made quota_setup(CLI::App& app, Globals&) {
 
 Made open_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<OpenArgs>();
-  app.add_option("id", args->id, "A task to open");
-  app.add_flag("--print", args->print, "Print the link instead of opening a browser; it works once, for a short time");
+  app.add_option("id", args->id, "Open the page of this task");
+  app.add_flag("--print", args->print, "Print the link instead of opening a browser; it works once, within a minute");
   return [args] { return *args; };
 }
 
@@ -416,12 +425,13 @@ Made opencode_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<OpencodeArgs>();
   app.add_option_function<std::string>(
          "action", [args](const std::string& word) { args->install = word == "install"; },
-         "install: give OpenCode errand's tools, or bring them up to date; uninstall: take them away")
+         "install: give OpenCode errand's tools, or update them; uninstall: remove them")
       ->required()
       ->check(CLI::IsMember({"install", "uninstall"}))
       ->type_name("");
-  app.add_flag("--wake", args->wake, "The session's agent answers when a task has ended, instead of at your next word");
-  app.add_option("--family", args->family, "Under which names (default: the setting tools.family)")
+  app.add_flag("--wake", args->wake,
+               "Let the session's agent react when a task ends, without waiting for your next message");
+  app.add_option("--family", args->family, "Which names the tools have (default: the setting tools.family)")
       ->type_name("background|superagents|asyncagents|bgagent")
       ->check(CLI::IsMember({"background", "superagents", "asyncagents", "bgagent"}));
   return [args] { return *args; };
@@ -430,20 +440,26 @@ Made opencode_setup(CLI::App& app, Globals&) {
 Made serve_setup(CLI::App& app, Globals& globals) {
   auto args = std::make_shared<ServeArgs>();
   SettingsSources& sources = args->sources;
-  app.add_option("--listen", sources.listen, "Where to listen (default 127.0.0.1:4747); port 0 takes a free one")
+  app.add_option("--listen", sources.listen,
+                 "The address to listen on (default 127.0.0.1:4747); port 0 takes a free port")
       ->type_name("ADDRESS:PORT");
-  app.add_option("--store", sources.store, "Where tasks are kept (default: a file in the data folder)")
+  app.add_option("--store", sources.store, "Where to store tasks (default: a file in the data folder)")
       ->type_name("URL");
-  app.add_option("--max-concurrent", sources.max_concurrent, "How many tasks work at once (default 3)")
+  app.add_option("--max-concurrent", sources.max_concurrent, "How many tasks run at once (default 3)")
       ->check(CLI::Range(1, 10'000));
-  app.add_option("--config", sources.config, "Settings (default: errand.toml in the data folder)")->type_name("FILE");
-  app.add_flag("--behind-proxy", sources.behind_proxy, "A proxy in front does TLS");
-  app.add_option("--tls-cert", sources.tls_cert, "The certificate chain")->type_name("PEM");
-  app.add_option("--tls-key", sources.tls_key, "Its key")->type_name("PEM");
-  app.add_option("--allow-host", sources.allow_host, "A name by which it may be called; repeatable")
+  app.add_option("--config", sources.config, "The settings file (default: errand.toml in the data folder)")
+      ->type_name("FILE");
+  app.add_flag("--behind-proxy", sources.behind_proxy,
+               "Listen without TLS on any address: a proxy in front of errand does TLS");
+  app.add_option("--tls-cert", sources.tls_cert,
+                 "The certificate chain; needed to listen beyond loopback, unless --behind-proxy")
+      ->type_name("PEM");
+  app.add_option("--tls-key", sources.tls_key, "The key of the certificate")->type_name("PEM");
+  app.add_option("--allow-host", sources.allow_host,
+                 "Also accept requests to this host name (the Host header); repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  app.add_option("--log-level", sources.log_level, "How much to log: debug, info, warning, error")
+  app.add_option("--log-level", sources.log_level, "The least important messages to log: debug, info, warning, error")
       ->type_name("LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   return [args, &globals] {
@@ -463,10 +479,10 @@ Made no_setup(CLI::App&, Globals&) {
 }
 
 constexpr const char* start = "Start work";
-constexpr const char* look = "See it";
-constexpr const char* talk = "Talk to it";
-constexpr const char* control = "Steer it";
-constexpr const char* around = "Around it";
+constexpr const char* look = "Look at tasks";
+constexpr const char* talk = "Talk to agents";
+constexpr const char* control = "Control tasks";
+constexpr const char* around = "Set up errand";
 
 constexpr Verb all[] = {
     {"run", start, "Run a command in the background", "errand run --timeout 20m -- make -j4 test", run_setup},
@@ -482,14 +498,15 @@ constexpr Verb all[] = {
     {"resume", talk, "Go on with a completed task", "errand resume 01jcq5x7k2 \"Now write the fix\" --wait",
      resume_setup},
     {"attach", talk, "Talk with a task, live", "errand attach 01jcq5x7k2", attach_setup},
-    {"fork", talk, "Start a task with the conversation of another",
+    {"fork", talk, "Start a task with a copy of another task's conversation",
      "errand fork 01jcq5x7k2 \"Try it without the cache\"", fork_setup},
-    {"answer", talk, "Answer what a task asks", "errand answer 01jcq5x7k2 allow", answer_setup},
+    {"answer", talk, "Answer a task's question, or list all questions", "errand answer 01jcq5x7k2 allow", answer_setup},
     {"cancel", control, "Stop tasks and all their processes", "errand cancel 01jcq5x7k2", cancel_setup},
     {"retry", control, "Start a failed or cancelled task again", "errand retry 01jcq5x7k2 --follow", retry_setup},
-    {"wait", control, "Wait until tasks are at rest", "errand wait --batch 01jcq5x7k2 --any --timeout 10m", wait_setup},
+    {"wait", control, "Wait until tasks end", "errand wait --batch 01jcq5x7k2 --any --timeout 10m", wait_setup},
     {"clear", control, "Remove tasks that have ended", "errand clear --all", clear_setup},
-    {"batch", control, "Show a batch, or act on all of it", "errand batch 01jcq5x7k2 results", batch_setup},
+    {"batch", control, "Show the tasks of a batch, or cancel, retry or delete them", "errand batch 01jcq5x7k2 results",
+     batch_setup},
     {"quota", control, "List the usage limits that tasks wait for, or end one", "errand quota clear", quota_setup},
     {"agents", around, "List the agents that can be asked; add, edit or remove one",
      "errand agents add '{\"name\":\"reviewer\",\"driver\":\"builtin\",\"prompt\":\"You review.\"}'", agents_setup},
@@ -503,12 +520,13 @@ constexpr Verb all[] = {
     {"token", around, "Create, list or revoke tokens that may do less than the owner's",
      "errand token create ci --scope tasks,exec --expires 30d", token_setup},
     {"open", around, "Open the page in a browser", "errand open --print", open_setup},
-    {"opencode", around, "Give OpenCode errand's tools, or take them away", "errand opencode install", opencode_setup},
+    {"opencode", around, "Give OpenCode errand's tools, or remove them", "errand opencode install", opencode_setup},
     {"serve", around, "Run the server", "errand serve --listen 127.0.0.1:4747 --max-concurrent 5", serve_setup},
-    {"doctor", around, "Check that all is well, and say what is not", "errand doctor", no_setup<DoctorArgs>},
+    {"doctor", around, "Check the installation and say how to fix what is wrong", "errand doctor",
+     no_setup<DoctorArgs>},
     {"version", around, "Print the version", "errand version --json", no_setup<VersionArgs>},
-    {"supervisor", "", "Own the processes of a server's tasks; the server starts it", "errand supervisor",
-     supervisor_setup},
+    {"supervisor", "", "Run the supervisor, which owns the tasks' processes (the server starts it)",
+     "errand supervisor", supervisor_setup},
 };
 
 }  // namespace

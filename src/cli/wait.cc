@@ -43,7 +43,7 @@ Result<std::vector<std::string>> named(Context& context, const WaitArgs& args) {
 int wait(Context& context, const WaitArgs& args) {
   const Screen& screen = context.screen;
   if (args.ids.empty() == args.batch.empty())
-    return screen.fail({Code::invalid_argument, "Say what to wait for: ids, or --batch.", "usage"});
+    return screen.fail({Code::invalid_argument, "Nothing to wait for was named. Give ids, or --batch.", "usage"});
   Result<std::vector<std::string>> ids = named(context, args);
   if (!ids) return screen.fail(ids.error());
 
@@ -63,7 +63,7 @@ int wait(Context& context, const WaitArgs& args) {
   };
   calls.changed = [&](const TaskInfo& task) {
     if (task.at_work()) {
-      progress.set(ids->size() == 1 ? activity(task) : fmt::format("{} of {} at rest", ended, ids->size()));
+      progress.set(ids->size() == 1 ? activity(task) : fmt::format("{} of {} have ended", ended, ids->size()));
       return false;
     }
     ++ended;
@@ -85,13 +85,13 @@ int wait(Context& context, const WaitArgs& args) {
   progress.erase();
   if (end && *end == StreamEnd::interrupted) {
     if (screen.json())
-      return screen.fail({Code::unavailable, "Let go; the tasks go on.", "interrupted"}, Exit::interrupted);
-    screen.say("let go; the tasks go on.");
+      return screen.fail({Code::unavailable, "Detached; the tasks go on.", "interrupted"}, Exit::interrupted);
+    screen.say("detached; the tasks go on.");
     return code(Exit::interrupted);
   }
   if (!end) return screen.fail(end.error());
   if (*end == StreamEnd::deadline) {
-    const std::string how_far = fmt::format("ime is up: {} of {} at rest.", ended, ids->size());
+    const std::string how_far = fmt::format("ime is up: {} of {} have ended.", ended, ids->size());
     if (screen.json()) return screen.fail({Code::unavailable, "T" + how_far, "still_running"}, Exit::still_running);
     screen.say("t" + how_far);
     return code(Exit::still_running);

@@ -19,7 +19,7 @@ Result<json::value> parse(std::string_view text) {
   json::parse_options options;
   options.max_depth = 64;
   json::value value = json::parse({text.data(), text.size()}, error, {}, options);
-  if (error) return fail(Code::unavailable, "The server's answer is no JSON: is that an errand server?", "bad_answer");
+  if (error) return fail(Code::unavailable, "The server's answer is not JSON. Is this an errand server?", "bad_answer");
   return value;
 }
 

@@ -49,7 +49,7 @@ Result<Fd> open_parent(const Root& root, std::string_view parent, uint32_t mode)
   if (!above) return std::unexpected(above.error());
   const std::string name(first ? parent : parent.substr(slash + 1));
   if (::mkdirat(above->get(), name.c_str(), mode) != 0) {
-    if (errno == EEXIST) return fail(Code::forbidden, "A folder of this path is a file.", "not_a_folder");
+    if (errno == EEXIST) return fail(Code::forbidden, "A part of this path is a file, not a folder.", "not_a_folder");
     return not_written(errno);
   }
   // The server's own umask is narrower than what a task makes.
@@ -114,7 +114,7 @@ Status check_target(int folder, const std::string& name, const WriteHow& how, st
   if (S_ISLNK(info.st_mode))
     return fail(Code::forbidden, "There is a symbolic link in this path, and links are not followed.", "symlink");
   if (!S_ISREG(info.st_mode))
-    return fail(Code::forbidden, "This is no file, and only files are written.", "not_a_file");
+    return fail(Code::forbidden, "This is not a regular file, and only regular files are written.", "not_a_file");
   if (::faccessat(folder, name.c_str(), W_OK, AT_EACCESS) != 0)
     return fail(Code::forbidden, "The file is read-only.", "unwritable");
   if (how.expected && identity_of(info) != *how.expected) return changed();

@@ -71,7 +71,7 @@ class CurlClient final : public Client {
 
   static Status check(const Request& request) {
     if (const Result<Curl>& curl = curl_library(); !curl) return std::unexpected(curl.error());
-    if (!is_token(request.method)) return fail(Code::invalid_argument, "The method is no HTTP method.", "invalid");
+    if (!is_token(request.method)) return fail(Code::invalid_argument, "The method is not an HTTP method.", "invalid");
     if (!is_plain(request.url)) return fail(Code::invalid_argument, "The address has a line break in it.", "invalid");
     for (const auto& [name, value] : request.headers)
       if (!is_token(name) || !is_plain(value))

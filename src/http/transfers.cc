@@ -95,7 +95,7 @@ void Transfers::begin(const std::shared_ptr<Transfer>& transfer) {
   if (!transfer->began) transfer->began = clock_.steady();
   const std::optional<Place> place = place_of(curl_, transfer->request.url);
   if (!place) {
-    finish(transfer, fail(Code::invalid_argument, "The address is no http or https URL.", "invalid"));
+    finish(transfer, fail(Code::invalid_argument, "The address is not an http or https URL.", "invalid"));
     return;
   }
   transfer->place = *place;
@@ -104,7 +104,7 @@ void Transfers::begin(const std::shared_ptr<Transfer>& transfer) {
   transfer->is_redirect = false;
   transfer->easy = curl_.easy_init();
   if (!transfer->easy || !prepare(*transfer) || curl_.multi_add_handle(multi_, transfer->easy) != CURLM_OK) {
-    finish(transfer, fail(Code::invalid_argument, "libcurl does not take this request.", "invalid"));
+    finish(transfer, fail(Code::invalid_argument, "libcurl refuses this request.", "invalid"));
     return;
   }
   open_.insert(transfer);
@@ -140,7 +140,7 @@ bool Transfers::follow(const std::shared_ptr<Transfer>& transfer) {
         Error{Code::unavailable, fmt::format("{} redirects {}.", transfer->place.host, why), "redirect"};
     return false;
   };
-  if (!place) return refuse("to something that is no http or https URL");
+  if (!place) return refuse("to something that is not an http or https URL");
   if (transfer->place.scheme == "https" && place->scheme == "http")
     return refuse("from https to http, which is not followed");
   if (++transfer->redirects > redirects_max) return refuse("more than five times");

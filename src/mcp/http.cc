@@ -120,7 +120,7 @@ void HttpEndpoint::post(const net::ExchangePtr& exchange) {
 void HttpEndpoint::post_modern(const net::ExchangePtr& exchange, Incoming message) {
   const net::Request& request = exchange->request;
   if (message.kind == Incoming::Kind::response)
-    return refuse(exchange, 400, {}, {code::invalid_request, "A request or a notification is expected here.", {}});
+    return refuse(exchange, 400, {}, {code::invalid_request, "The message must be a request or a notification.", {}});
   if (const auto wrong = check_modern(message, request)) return refuse(exchange, 400, message.id, *wrong);
   Peer peer{.era = Era::modern};
   peer.session = caller_of(request, message, client_session(request, message));
@@ -248,8 +248,7 @@ void HttpEndpoint::subscribe(const net::ExchangePtr& exchange, const Incoming& m
   if (!parse_task_uri(uri))
     return refuse(exchange, 200, message.id, {code::unknown_resource_2025, "There is no such resource.", {}});
   if (adds && subjects->uris.size() >= uris_max)
-    return refuse(exchange, 200, message.id,
-                  {code::invalid_params, "These are too many subscriptions; end others first.", {}});
+    return refuse(exchange, 200, message.id, {code::invalid_params, "Too many subscriptions. End some first.", {}});
   if (adds)
     subjects->uris.insert(uri);
   else
@@ -274,7 +273,7 @@ void HttpEndpoint::listen(const net::ExchangePtr& exchange, Incoming message, Pe
   const json::value* value = message.param("notifications");
   if (!value || !value->is_object())
     return refuse(exchange, 200, message.id,
-                  {code::invalid_params, "`notifications` must say what is to be listened to.", {}});
+                  {code::invalid_params, "`notifications` must name what to listen to.", {}});
   const json::object& wanted = value->as_object();
   auto subjects = std::make_shared<Subjects>();
   const auto rpc = std::make_shared<Rpc>(with_, message, std::move(peer), nullptr, nullptr);

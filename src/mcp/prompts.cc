@@ -25,7 +25,7 @@ void list_prompts(const RpcPtr& rpc) {
   for (const Agent& agent : tools::preset_agents(rpc->parts.tools.family())) {
     out.object().field("name", agent.id).field("title", agent.name).field("description", agent.description);
     out.key("arguments").array().object().field("name", argument_name);
-    out.field("description", "What is to be done in the background.").field("required", false).end().end().end();
+    out.field("description", "What to do in the background.").field("required", false).end().end().end();
   }
   out.end();
   cache_for(out, *rpc, fixed_ttl_ms, "public");

@@ -88,7 +88,8 @@ std::string read_result(const Rpc& rpc, std::string_view uri, const Piece& piece
 }
 
 Result<Piece> read_artifact(const Driver* driver, const Task& task, const TaskUri& uri) {
-  if (!driver) return fail(Code::not_found, "The driver of this task is not here; its files cannot be read.");
+  if (!driver)
+    return fail(Code::not_found, "This server does not have the driver of this task, so its files cannot be read.");
   Result<Driver::OpenArtifact> open = driver->open_artifact(task, uri.path);
   if (!open) return std::unexpected(open.error());
   Piece piece;
@@ -216,7 +217,7 @@ void read_resource(const RpcPtr& rpc) {
   const std::optional<TaskUri> what = parse_task_uri(uri);
   if (!what)
     return unknown_resource(
-        rpc, uri, "There is no such resource; resources/list and resources/templates/list name what there is.");
+        rpc, uri, "No resource has this address. resources/list and resources/templates/list name the resources.");
   rpc->parts.engine.get(what->task, [rpc, uri, what = *what](Result<TaskView> view) {
     if (!view) return unknown_resource(rpc, uri, view.error().message);
     if (!owns(*rpc, view->task)) return unknown_resource(rpc, uri, "This task belongs to another session.");
@@ -237,7 +238,7 @@ void complete(const RpcPtr& rpc) {
   const std::string argument = rpc->message.text("argument", "name"), begun = rpc->message.text("argument", "value");
   const std::string kind = rpc->message.text("ref", "type");
   if (argument.empty() || (kind != "ref/resource" && kind != "ref/prompt"))
-    return rpc->refuse(RpcError{code::invalid_params, "`ref` and `argument` must name what is to be completed.", {}});
+    return rpc->refuse(RpcError{code::invalid_params, "`ref` and `argument` must name what to complete.", {}});
   if (kind != "ref/resource" || (argument != "id" && argument != "name"))
     return rpc->result(completion_result(*rpc, {}));
   if (argument == "name") {

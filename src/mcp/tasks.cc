@@ -96,7 +96,9 @@ void with_result(const RpcPtr& rpc, const TaskHandle& handle, std::move_only_fun
 }
 
 void refuse_unknown(const RpcPtr& rpc) {
-  rpc->refuse(RpcError{code::invalid_params, "There is no such task: it was removed, or is not this caller's.", {}});
+  rpc->refuse(RpcError{code::invalid_params,
+                       "This caller has no task with this id: it was removed, or belongs to another session.",
+                       {}});
 }
 
 // The task that `taskId` names; what is none answers the request.
@@ -176,7 +178,7 @@ void task_result(const RpcPtr& rpc) {
     if (!rpc->cancellation) return;
     rpc->cancellation->on_cancel([rpc, wait] {
       rpc->parts.engine.give_up(wait);
-      rpc->refuse(RpcError{code::internal, "The wait was given up; the task goes on.", {}});
+      rpc->refuse(RpcError{code::internal, "The wait was cancelled; the task goes on.", {}});
     });
   });
 }

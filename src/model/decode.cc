@@ -105,7 +105,7 @@ void Decoder::wrong(ProviderError error) {
 void Decoder::malformed(std::string_view what) {
   wrong({.type = "",
          .code = "",
-         .message = fmt::format("What came is no answer of this API: {}.", first_characters(to_utf8(what), shown_max)),
+         .message = fmt::format("The answer does not follow this API: {}.", first_characters(to_utf8(what), shown_max)),
          .malformed = true});
 }
 

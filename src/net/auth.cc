@@ -95,18 +95,19 @@ std::optional<Response> Auth::check_site(Request& head) {
   const std::string_view host = head.header("host");
   if (!hosts_.allowed(host))
     return problem(421, "misdirected",
-                   "This server is not known by the name in the Host header; use localhost with its port, or add the "
+                   "The Host header does not name this server. Use localhost with its port, or add the "
                    "name to the setting allow_hosts.");
   if (head.count_header("origin") > 0) {
     const std::string_view origin = head.header("origin");
     const bool same = Hosts::same_origin(origin, host, head.secure) ||
                       (settings_.behind_proxy && Hosts::same_origin(origin, host, !head.secure));
-    if (!same) return problem(403, "forbidden", "Requests from other sites' pages are not answered.");
+    if (!same) return problem(403, "forbidden", "The server refuses requests from pages of other sites.");
   }
   if (head.count_header("sec-fetch-site") > 0) {
     const std::string site = lower_case(head.header("sec-fetch-site"));
     if (site != "none" && site != "same-origin")
-      return problem(403, "forbidden", "Requests from other sites' pages are not answered; open this address itself.");
+      return problem(403, "forbidden",
+                     "The server refuses links from other sites. Type this address into the browser.");
   }
   return std::nullopt;
 }
@@ -155,7 +156,7 @@ std::optional<Response> Auth::check_credentials(Request& head) {
       return std::nullopt;
     }
     return failed(
-        head, "The token is not this server's, or has ended; the owner's is in the file \"token\" of the data folder.");
+        head, "The token is wrong, revoked or expired. The owner's token is in the file \"token\" of the data folder.");
   }
   if (head.over_unix) {
     head.who = Principal::owner();
@@ -167,8 +168,8 @@ std::optional<Response> Auth::check_credentials(Request& head) {
                    "Send \"Authorization: Bearer TOKEN\" with the token in the data folder's file \"token\"; for the "
                    "page run `errand open`.");
   const Sessions::Checked checked = sessions_.check(cookie, page_secret, clock_.wall());
-  if (checked.expired) return problem(401, "unauthorized", "This session has ended; run `errand open` for a new one.");
-  if (!checked.ok) return failed(head, "This is not a session of this server; run `errand open` for one.");
+  if (checked.expired) return problem(401, "unauthorized", "This session has ended. Run `errand open` for a new one.");
+  if (!checked.ok) return failed(head, "This server does not know the session. Run `errand open` for a new one.");
   if (checked.renewed)
     head.reply_headers.emplace_back("Set-Cookie", set_cookie(checked.renewed->cookie, session_ms, head.secure));
   head.who = Principal::owner();
@@ -179,8 +180,8 @@ std::optional<Response> Auth::check_credentials(Request& head) {
 Response Auth::failed(const Request& request, std::string_view detail) {
   const Millis wait_ms = limiter_.fail(request.peer);
   if (wait_ms == 0) return problem(401, "unauthorized", detail);
-  Response response =
-      problem(429, "exhausted", "Too many wrong credentials from your address; wait, then use the right ones.");
+  Response response = problem(429, "exhausted",
+                              "Too many wrong tokens or codes came from your address. Wait, then send the right one.");
   response.headers = {{"Retry-After", std::to_string((wait_ms + 999) / 1000)}};
   return response;
 }
@@ -238,7 +239,7 @@ Response Auth::login(const Request& request) {
   const size_t before = codes_.size();
   std::erase_if(codes_, [&](const auto& entry) { return equal_secret(entry.first, *given); });
   if (codes_.size() == before)
-    return failed(request, "This code was used already or is too old; run `errand open` for another.");
+    return failed(request, "This code was already used or has expired. Run `errand open` for a new one.");
   const Session session = sessions_.open(clock_.wall());
   Response response;
   JsonOut(response.body).object().field("session", session.page_secret).field("expires_at", session.expires_at).end();

@@ -60,7 +60,7 @@ void Connection::start() {
 
 void Connection::start_refusing() {
   join();
-  refuse(problem(503, "exhausted", "The server has as many connections as it allows; close some or try again later."));
+  refuse(problem(503, "exhausted", "The server has as many connections as it allows. Close some, or try again later."));
 }
 
 void Connection::close() {
@@ -111,7 +111,7 @@ void Connection::sweep(Time now) {
       return;
     case Phase::body:
       if (spent >= limits.header_ms && received_ * 1000 < static_cast<uint64_t>(spent) * limits.body_floor_bytes_per_s)
-        refuse(problem(408, "timeout", "The request's body comes too slowly."));
+        refuse(problem(408, "timeout", "The request's body arrives too slowly."));
       return;
     case Phase::replying:
     case Phase::streaming:

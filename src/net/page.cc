@@ -46,7 +46,7 @@ bool has_already(std::string_view header, std::string_view etag) {
 
 Response page_reply(const Request& request, std::span<const PageFile> files) {
   if (request.method != Method::get && request.method != Method::head) {
-    Response response = problem(405, "method_not_allowed", "The page's files are served for GET and HEAD only.");
+    Response response = problem(405, "method_not_allowed", "The page's files take only GET and HEAD.");
     response.headers.emplace_back("Allow", "GET, HEAD");
     return response;
   }
@@ -54,7 +54,7 @@ Response page_reply(const Request& request, std::span<const PageFile> files) {
   auto file = std::ranges::find(files, request.path, &PageFile::path);
   if (file == files.end()) {
     if (request.path.starts_with("/assets/"))
-      return problem(404, "not_found", "This file is not part of the page; reload it for the current one.");
+      return problem(404, "not_found", "This file is not part of the page. Reload the page.");
     if (std::ranges::find(addresses, request.path) == addresses.end()) status = 404;
     file = std::ranges::find(files, "/index.html", &PageFile::path);
     if (file == files.end()) return problem(404, "not_found", "This server was built without its page.");

@@ -99,7 +99,7 @@ class RequestParser::Beast final : public http::basic_parser<true> {
     const std::string_view length = head.header("content-length");
     if (head.count_header("content-length") > 0 &&
         (length.empty() || !std::ranges::all_of(length, [](char c) { return c >= '0' && c <= '9'; })))
-      return fail(ec, 400, "Content-Length is not one number.");
+      return fail(ec, 400, "Content-Length must be a single number.");
     if (head.count_header("transfer-encoding") > 0) {
       if (owner_.http10 || !chunked() || lower_case(head.header("transfer-encoding")) != "chunked" ||
           head.count_header("content-length") > 0)
@@ -110,7 +110,8 @@ class RequestParser::Beast final : public http::basic_parser<true> {
     if (!authority_.empty() && authority_ != host)
       return fail(ec, 400, "The host in the request target is not the one in the Host header.");
     const std::string expect = lower_case(head.header("expect"));
-    if (!expect.empty() && expect != "100-continue") return fail(ec, 417, "The only expectation met is 100-continue.");
+    if (!expect.empty() && expect != "100-continue")
+      return fail(ec, 417, "The only supported value of Expect is 100-continue.");
     owner_.expects_continue = !expect.empty() && !owner_.http10;
     owner_.keep_alive = keep_alive();
     owner_.content_length =

@@ -147,7 +147,7 @@ class HttpServer final : public Server {
 Result<int> HttpServer::listen_on(const Result<Address>& address, std::shared_ptr<TlsContext> tls) {
   if (!address) return std::unexpected(address.error());
   const int fd = ::socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return fail(Code::unavailable, "A socket cannot be made: " + system_error(errno) + ".");
+  if (fd < 0) return fail(Code::unavailable, "Cannot make a socket: " + system_error(errno) + ".");
   const int on = 1;
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   // Accepted sockets inherit these.
@@ -177,7 +177,7 @@ Status HttpServer::listen_unix(const std::string& path) {
                                             " bytes); choose a shorter data folder.");
   std::memcpy(name.sun_path, path.c_str(), path.size() + 1);
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return fail(Code::unavailable, "A socket cannot be made: " + system_error(errno) + ".");
+  if (fd < 0) return fail(Code::unavailable, "Cannot make a socket: " + system_error(errno) + ".");
   struct stat old{};
   if (::lstat(path.c_str(), &old) == 0 && S_ISSOCK(old.st_mode)) ::unlink(path.c_str());
   // Before bind, so that the file never has another mode.
@@ -219,7 +219,7 @@ void HttpServer::accept_some(Listener& listener) {
 
 // No descriptor for another connection: one is refused in words, then accepting rests.
 void HttpServer::shed(Listener& listener) {
-  log_warning("net", "no descriptors left: accepting rests");
+  log_warning("net", "no file descriptors are left: new connections wait");
   if (spare_ >= 0) {
     ::close(spare_);
     const int fd = ::accept4(listener.watch->fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);

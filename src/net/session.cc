@@ -104,7 +104,7 @@ void Sessions::save() const {
   const bool written = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   if (fd >= 0) ::close(fd);
   if (!written || ::rename(fresh.c_str(), ended_file_.c_str()) != 0)
-    log_warning("auth", "cannot keep which sessions were ended: they stay ended until the next start only");
+    log_warning("auth", "cannot store which sessions have ended: after a restart they work again");
 }
 
 }  // namespace errand::net

@@ -133,7 +133,7 @@ void Tokens::store_setting(std::string setting, std::string text, std::move_only
 void Tokens::add(std::string token_name, Scopes scopes, Time expires_at,
                  std::move_only_function<void(Result<Made>)> reply) {
   if (kept_.size() >= tokens_max)
-    return reply(fail(Code::exhausted, "There are as many tokens as there may be; remove some (errand token list)."));
+    return reply(fail(Code::exhausted, "The server has as many tokens as it allows. Revoke some: errand token list"));
   const std::string secret = std::string(secret_prefix) + random_secret(random_, secret_bytes);
   IdSource ids(clock_, random_);
   Kept kept{.token = {.id = "tok_" + ids.task().value.substr(5),
@@ -156,7 +156,8 @@ void Tokens::add(std::string token_name, Scopes scopes, Time expires_at,
 void Tokens::remove(const std::string& id, std::move_only_function<void(Result<void>)> reply) {
   const auto found = kept_.find(id);
   if (found == kept_.end())
-    return reply(fail(Code::not_found, "There is no such token; GET /api/tokens lists those that are there."));
+    return reply(
+        fail(Code::not_found, "No token has this id. `errand token list` (GET /api/tokens) lists the tokens."));
   hashes_.erase(found->second.hash);
   kept_.erase(found);
   store_setting(std::string(setting_prefix) + id, {}, std::move(reply));

@@ -211,10 +211,9 @@ void Client::end(const std::string& run, const RunEnd& end) {
 // No run is left: its keeper ends it when the supervisor dies, and what it printed is in its folder. So nothing is owed
 // to the next supervisor: a folder that was to go is found by the next start.
 void Client::unavailable(const Error& error) {
-  const Error told{
-      Code::unavailable,
-      "There is no supervisor to run it, and none can be started. " + error.message + " When that is mended, retry it.",
-      supervisor_unavailable};
+  const Error told{Code::unavailable,
+                   "No supervisor runs, and none can be started. " + error.message + " Fix that, then retry the task.",
+                   supervisor_unavailable};
   const auto open_folder = [this](const std::string& run) {
     return Fd(::open(run_folder(data_dir_, run).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   };
@@ -231,7 +230,7 @@ void Client::unavailable(const Error& error) {
   for (const std::string& run : runs) {
     RunEnd lost;
     lost.how = RunEnd::How::lost;
-    lost.text = "The supervisor died, and with it what it ran. " + error.message;
+    lost.text = "The supervisor died, and the run's processes were ended. " + error.message;
     const Fd folder = open_folder(run);
     if (folder) lost.output_bytes = journal_total(folder.get());
     end(run, lost);

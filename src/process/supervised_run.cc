@@ -402,7 +402,7 @@ int64_t SupervisedRun::tick(int64_t now) {
 
 Result<int64_t> SupervisedRun::input(int64_t number, std::string_view bytes) {
   if (number <= input_taken_) return input_taken_;
-  if (!in_ || input_closing_) return fail(Code::conflict, "This run takes no input (any more).");
+  if (!in_ || input_closing_) return fail(Code::conflict, "This run does not take input.");
   if (number != input_taken_ + 1)
     return fail(Code::invalid_argument, "Input frame " + std::to_string(input_taken_ + 1) + " comes next.");
   if (!input_.empty() && input_.size() + bytes.size() > input_max)

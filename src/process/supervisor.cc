@@ -452,7 +452,7 @@ void Supervisor::spawn(Peer& peer, int64_t id, const Fields& fields) {
   if (SupervisedRun* run = find(fields)) return follow(peer, id, *run);
   sweep_runs();  // One of this name that has just ended is found on disk.
   std::string name = request->run;
-  if (leaving_) return refuse(peer, id, {Code::unavailable, "The supervisor is leaving; try again.", {}});
+  if (leaving_) return refuse(peer, id, {Code::unavailable, "The supervisor is stopping; try again.", {}});
   if (removing_.contains(name)) return refuse(peer, id, {Code::conflict, "A run of this name is being removed.", {}});
   // There is one supervisor and it has one thread: what is not there now is not there when the keeper makes it.
   if (Fd folder = open_run(name)) return take_up(peer, id, name, std::move(folder));
@@ -516,7 +516,7 @@ void Supervisor::stop(Peer& peer, int64_t id, const Fields& fields) {
 
 void Supervisor::input(Peer& peer, int64_t id, const Fields& fields) {
   SupervisedRun* run = find(fields);
-  if (!run) return refuse(peer, id, {Code::conflict, "This run has ended; it takes no input any more.", {}});
+  if (!run) return refuse(peer, id, {Code::conflict, "This run has ended and takes no input.", {}});
   const int64_t number = fields.number("number");
   const bool again = number > 0 && number <= run->input_taken();
   auto taken = run->input(number, fields.text("bytes"));

@@ -317,8 +317,8 @@ std::optional<Refusal> find_interactive(const std::vector<std::string>& argv,
 }
 
 std::string refusal_text(const Refusal& refusal) {
-  return refusal.reason + " Nobody is there to answer: a task has no terminal, and its standard input is empty. Use " +
-         refusal.instead + "; or set allow_interactive (--allow-interactive) to start it all the same.";
+  return refusal.reason + " A task has no terminal and its standard input is empty, so nobody can answer. Use " +
+         refusal.instead + "; or set allow_interactive (--allow-interactive) to start it anyway.";
 }
 
 }  // namespace errand::shell

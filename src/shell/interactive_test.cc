@@ -252,7 +252,7 @@ TEST(Interactive, TheTextNamesTheCommandAndTheWayOut) {
   const auto found = find_interactive("apt install curl");
   ASSERT_TRUE(found);
   const std::string text = refusal_text(*found);
-  EXPECT_TRUE(text.contains("`apt install` asks for a yes")) << text;
+  EXPECT_TRUE(text.contains("`apt install` asks a person to confirm")) << text;
   EXPECT_TRUE(text.contains("apt-get install -y")) << text;
   EXPECT_TRUE(text.contains("--allow-interactive")) << text;
 }

@@ -389,11 +389,11 @@ struct Reason {
   std::string_view sentence;
 };
 constexpr Reason reasons[] = {
-    {"editor", "`{}` opens an editor, which waits for somebody who types."},
+    {"editor", "`{}` opens an editor and waits for a person to type."},
     {"pager", "`{}` shows text page by page and waits for keys."},
-    {"repl", "`{}` without something to run reads commands from a person."},
+    {"repl", "`{}` without a script reads commands from a person."},
     {"terminal", "`{}` needs a terminal with a person in front of it."},
-    {"confirm", "`{}` asks for a yes before it does anything."},
+    {"confirm", "`{}` asks a person to confirm before it does anything."},
     {"question", "`{}` asks questions."},
     {"password", "`{}` may ask for a password."},
     {"login", "`{}` signs a person in."},

@@ -61,14 +61,13 @@ Result<Place> read_cursor(std::string_view cursor, const TaskFilter& filter, Sor
   uint32_t print = 0;
   uint64_t number = 0, updated = 0;
   if (!cursor.starts_with('c') || cursor.size() != 41)
-    return fail(Code::invalid_argument, "The cursor is not one of ours: take next_cursor of the page before as it is.");
+    return fail(Code::invalid_argument, "The cursor is not valid: pass next_cursor of the page before, unchanged.");
   cursor.remove_prefix(1);
   if (!take_hex(cursor, 8, print) || !take_hex(cursor, 16, number) || !take_hex(cursor, 16, updated))
-    return fail(Code::invalid_argument, "The cursor is not one of ours: take next_cursor of the page before as it is.");
+    return fail(Code::invalid_argument, "The cursor is not valid: pass next_cursor of the page before, unchanged.");
   if (print != fingerprint(filter, sort))
-    return fail(
-        Code::invalid_argument,
-        "The cursor belongs to another list: repeat the request that it came from, with the same filters and sort.");
+    return fail(Code::invalid_argument,
+                "The cursor belongs to another list: repeat the same request, with the same filters and sort.");
   return Place{static_cast<int64_t>(number), Time{static_cast<int64_t>(updated)}};
 }
 

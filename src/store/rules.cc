@@ -20,9 +20,9 @@ std::string_view sentence(Gone why) {
     case Gone::cleared:
       return "was cleared";
     case Gone::expired:
-      return "has expired: its retention was over";
+      return "has expired: its retention time is over";
     case Gone::session_ended:
-      return "went with its parent session, which has ended";
+      return "was removed when its parent session ended";
   }
   return "is gone";
 }
@@ -141,8 +141,8 @@ Error other_session(const Message& message) {
 }
 
 Error history_gone() {
-  return refuse(Code::not_found, "The history before this position is gone: read the tasks again and go on from there.",
-                "reset");
+  return refuse(Code::not_found,
+                "The events before this position were removed: read the tasks again and continue from there.", "reset");
 }
 
 bool passes(const Task& task, const TaskFilter& filter, const std::vector<std::string>& terms) {

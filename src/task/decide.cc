@@ -31,8 +31,8 @@ void let_old_go(std::vector<WaitingMessage>& waiting) {
 Status room_for_message(const Task& task) {
   if (task.waiting.size() < waiting_max || count_untaken(task, false) < waiting_max) return {};
   return fail(Code::exhausted,
-              fmt::format("{} messages wait for this task already; send more when it has taken some (its turn's end "
-                          "gives it those that wait), or say it all in one.",
+              fmt::format("{} messages already wait for this task. Send more when it has read some, or put everything "
+                          "into one message.",
                           waiting_max),
               too_many_messages);
 }
@@ -154,7 +154,8 @@ Result<Step> on(const Task& task, const input::NoticeTaken& input, Time now) {
 
 Result<Step> on(const Task& task, const input::Remove& input, Time now) {
   if (input.only_at_rest && at_work(task.state))
-    return conflict(fmt::format("The task is {}; only a task at rest can be cleared.", name(task.state)));
+    return conflict(
+        fmt::format("The task is {}; only a completed, failed or cancelled task can be cleared.", name(task.state)));
   Move move(task, now);
   if (task.phase == TurnPhase::working) move.effect(effect::Stop{task.run});
   move.removed();

@@ -69,7 +69,7 @@ void after_run(Move& move, const input::TurnEnded& input) {
       return;
     case input::TurnEnded::Outcome::stopped:
       if (input.result) t.result = input.result;
-      move.fail_with(interrupted("Its work was stopped from outside errand; retry starts it again."));
+      move.fail_with(interrupted("Something outside errand stopped it. Retry starts it again."));
       return;
   }
 }

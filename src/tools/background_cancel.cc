@@ -27,7 +27,7 @@ void answer(const CallPtr& call, const std::vector<Task>& cancelled, const std::
     text = "Cancelled " + std::to_string(cancelled.size()) + (cancelled.size() == 1 ? " task:" : " tasks:") + text +
            "\nTheir processes are being ended; what they did so far is kept.";
   }
-  if (more) text += "\nThere are more than could be ended at once: call again.";
+  if (more) text += "\nMore tasks are left: call again.";
   call->answer(std::move(text), std::move(data));
 }
 
@@ -91,7 +91,7 @@ Tool background_cancel() {
                       "and can be read.",
        .input_schema =
            R"({"type":"object","properties":{
-"task_id":{"type":"string","description":"The task: its id, or a beginning of it that only one task has."},
+"task_id":{"type":"string","description":"The task's id, or a unique beginning of it."},
 "batch_id":{"type":"string","description":"All of a batch, instead of task_id."},
 "all":{"type":"boolean","description":"All that this session launched, instead of task_id."}},"additionalProperties":false})",
        .output_schema = object_schema(

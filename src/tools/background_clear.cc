@@ -45,7 +45,7 @@ Tool background_clear() {
                       "says how many it removed and how many it left.",
        .input_schema =
            R"({"type":"object","properties":{
-"task_id":{"type":"string","description":"One task: its id, or a beginning of it that only one task has."},
+"task_id":{"type":"string","description":"One task's id, or a unique beginning of it."},
 "batch_id":{"type":"string","description":"All of a batch."}},"additionalProperties":false})",
        .output_schema = object_schema(R"("removed":{"type":"integer"},"left":{"type":"integer"})"),
        .example = R"({"batch_id":"batch_01k9z3s5x7e8"})",

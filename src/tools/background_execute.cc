@@ -38,12 +38,12 @@ Tool background_execute() {
            "look_at its log.",
        .input_schema =
            R"({"type":"object","properties":{
-"command":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"},"minItems":1}],"description":"A text for /bin/sh -c, or a list of words that no shell reads."},
+"command":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"},"minItems":1}],"description":"A text for /bin/sh -c, or a list of words to run without a shell."},
 "env":{"type":"object","additionalProperties":{"type":"string"},"description":"Variables for it."},
-"pass_env":{"type":"array","items":{"type":"string"},"description":"Names of variables to take from the server's environment. Those that look like secrets are only passed on where they are named here."},
-"sandbox":{"type":"string","enum":["off","workspace","strict"],"description":"What of the machine it sees. Default: off."},
-"allow_interactive":{"type":"boolean","description":"Start it even if it looks as if it would ask a person."},
-"notify_on":{"type":"array","items":{"type":"string"},"description":"Patterns: a line of output that matches one is told to this session at once."},
+"pass_env":{"type":"array","items":{"type":"string"},"description":"Variables to copy from the server's environment. Secrets are copied only if named here."},
+"sandbox":{"type":"string","enum":["off","workspace","strict"],"description":"workspace: writes only to its work dir; strict: also no network. Default: off."},
+"allow_interactive":{"type":"boolean","description":"Run it even if it looks like it waits for a person."},
+"notify_on":{"type":"array","items":{"type":"string"},"description":"Patterns: this session is told at once of each output line that matches one."},
 )" + launch_properties() +
            R"(},"required":["command"],"additionalProperties":false})",
        .output_schema = task_schema(),

@@ -69,7 +69,7 @@ Tool background_list() {
 "status":{"type":"string","description":"Only these, separated by commas: pending, running, completed, error, cancelled, resumed."},
 "batch_id":{"type":"string","description":"Only this batch."},
 "limit":{"type":"integer","minimum":1,"maximum":200,"description":"How many at most. Default: 50."},
-"cursor":{"type":"string","description":"Go on behind an earlier list: its next_cursor."}},"additionalProperties":false})",
+"cursor":{"type":"string","description":"next_cursor of the list before."}},"additionalProperties":false})",
        .output_schema = object_schema(R"("tasks":{"type":"array","items":)" + task_schema() +
                                       R"(},"next_cursor":{"type":["string","null"]})"),
        .example = R"({"status":"running,pending"})",

@@ -94,10 +94,10 @@ Tool background_message() {
            "background_task(resume=...). Commands take no messages.",
        .input_schema =
            R"({"type":"object","properties":{
-"task_id":{"type":"string","description":"The task: its id, or a beginning of it that only one task has."},
+"task_id":{"type":"string","description":"The task's id, or a unique beginning of it."},
 "message":{"type":"string","description":"What to say."},
 "when":{"type":"string","enum":["steer","queue","interrupt"],"description":"steer: at its next step (the default); queue: after its turn; interrupt: now, instead of what it is doing."},
-"request_id":{"type":"string","description":"The question that this answers: the task's waiting_for says it."}},"required":["task_id","message"],"additionalProperties":false})",
+"request_id":{"type":"string","description":"The question that this answers: request_id in the task's waiting_for."}},"required":["task_id","message"],"additionalProperties":false})",
        .output_schema = task_schema(),
        .example = R"({"task_id":"task_01k9z3s5x7e8","message":"Leave the generated files as they are."})",
        .annotations = {.open_world = true}},

@@ -133,7 +133,7 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
     call_->caller.cancellation->on_cancel([self = shared_from_this()] {
       self->call_->parts.engine.give_up(self->wait_);
       self->watch_.reset();
-      self->call_->refuse({Code::unavailable, "The wait was given up; the task goes on.", "given_up"});
+      self->call_->refuse({Code::unavailable, "The wait was cancelled; the task goes on.", "given_up"});
     });
   }
 
@@ -322,17 +322,16 @@ Tool background_output() {
        .description =
            "Answers at once with the result of a task that has ended, or with the progress of one at work (tool "
            "calls, recent tools, lines of output, time of the last update). With block=true it waits until the task "
-           "is at rest or asks something, or until `timeout` seconds are over, which is no error. This session is told "
-           "when a task "
-           "ends, so block only where you cannot go on without the result. Takes one task, several, or a batch. A "
-           "long result is cut in the middle; look_at(task_id, path=\"result\") reads all of it.",
+           "ends or asks something, at most `timeout` seconds; running out of time is not an error. This session is "
+           "told when a task ends, so block only where you cannot go on without the result. Takes one task, several, "
+           "or a batch. A long result is cut in the middle; look_at(task_id, path=\"result\") reads all of it.",
        .input_schema =
            R"({"type":"object","properties":{
-"task_id":{"type":"string","description":"The task: its id, or a beginning of it that only one task has."},
+"task_id":{"type":"string","description":"The task's id, or a unique beginning of it."},
 "task_ids":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":50,"description":"Several tasks, instead of task_id."},
 "batch_id":{"type":"string","description":"All tasks of a batch, instead of task_id."},
-"block":{"type":"boolean","description":"Wait until it is at rest. Default: false, answer at once."},
-"timeout":{"type":"number","exclusiveMinimum":0,"maximum":3600,"description":"With block: wait no longer than so many seconds. Default: 50."},
+"block":{"type":"boolean","description":"Wait until it ends. Default: false, answer at once."},
+"timeout":{"type":"number","exclusiveMinimum":0,"maximum":3600,"description":"With block: the longest wait in seconds. Default: 50."},
 "until":{"type":"string","enum":["all","first"],"description":"With block and several tasks: wait for all of them, or for the first. Default: all."}},"additionalProperties":false})",
        .output_schema = object_schema(
            R"("tasks":{"type":"array","items":)" +

@@ -20,12 +20,12 @@ void answer(const CallPtr& call, const std::vector<Task>& retried, const std::ve
   for (const TaskId& id : left) out.value(id);
   out.end().field("more", more).end();
   if (retried.empty()) {
-    text = "No task of it has failed: nothing was begun again.";
+    text = "No task of the batch has failed: nothing was retried.";
   } else {
     text = "Begun again: " + std::to_string(retried.size()) + (retried.size() == 1 ? " task:" : " tasks:") + text +
            "\nGo on with other work: this session is told when they end.";
   }
-  if (more) text += "\nThere are more than could be begun again at once: call again.";
+  if (more) text += "\nMore tasks are left: call again.";
   call->answer(std::move(text), std::move(data));
 }
 
@@ -66,7 +66,7 @@ void retry_one(const CallPtr& call, std::string id, std::string message) {
       if (task.state == TaskState::completed)
         instead = " Go on with it by " + call->name("task") + "(resume=\"" + task.id.value + "\").";
       return call->refuse({Code::conflict,
-                           "Only tasks that failed or were cancelled can be begun again; this one is " +
+                           "Only failed or cancelled tasks can be retried; this one is " +
                                std::string(status_word(task.state)) + "." + instead,
                            "not_failed"});
     }
@@ -96,17 +96,17 @@ void handle(const CallPtr& call, api::Fields fields) {
 Tool background_retry() {
   return {
       {.name = "background_retry",
-       .title = "Begin failed background tasks again",
-       .description = "Begins a task that failed or was cancelled again, as a new attempt under the same id; or every "
-                      "failed task of a batch. What earlier attempts did and printed is kept. Look at why it failed "
-                      "first: the same prompt fails the same way, so say in `message` what to do differently.",
+       .title = "Retry failed background tasks",
+       .description = "Starts a failed or cancelled task again, as a new attempt under the same id; or every failed "
+                      "task of a batch. Earlier attempts and their output are kept. First look at why it failed: the "
+                      "same prompt fails the same way, so say in `message` what to do differently.",
        .input_schema =
            R"({"type":"object","properties":{
-"task_id":{"type":"string","description":"The task: its id, or a beginning of it that only one task has."},
-"batch_id":{"type":"string","description":"All of a batch that failed, instead of task_id."},
+"task_id":{"type":"string","description":"The task's id, or a unique beginning of it."},
+"batch_id":{"type":"string","description":"All failed tasks of a batch, instead of task_id."},
 "message":{"type":"string","description":"What to do differently; agents get it with their prompt. Not for commands."}},"additionalProperties":false})",
        .output_schema = object_schema(
-           R"("retried":{"type":"array","items":{"type":"string"}},"left":{"type":"array","items":{"type":"string"},"description":"Those that somebody else has begun again meanwhile."},"more":{"type":"boolean"})"),
+           R"("retried":{"type":"array","items":{"type":"string"}},"left":{"type":"array","items":{"type":"string"},"description":"Tasks that somebody else has retried meanwhile."},"more":{"type":"boolean"})"),
        .example = R"({"batch_id":"batch_01k9z3s5x7e8"})",
        .annotations = {.open_world = true}},
       handle};

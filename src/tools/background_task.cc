@@ -101,8 +101,8 @@ Tool background_task() {
            "cleared or this session ends.",
        .input_schema =
            R"({"type":"object","properties":{
-"prompt":{"type":"string","description":"What the agent is to do, with everything that it has to know: without `fork` it sees nothing of this conversation. With `resume`: what to do next."},
-"agent":{"type":"string","description":"Who does it, by id or name. Needed unless `resume` is given."},
+"prompt":{"type":"string","description":"What to do, with everything that the agent must know: without `fork` it sees nothing of this conversation. With `resume`: what to do next."},
+"agent":{"type":"string","description":"The agent's id or name. Needed unless `resume` is given."},
 "fork":{"type":"boolean","description":"Give it this conversation. Not together with `resume`."},
 "resume":{"type":"string","description":"The id of a completed task to go on with, instead of starting a new one; then only `prompt` counts."},
 "model":{"type":"string","description":"The model to use. Default: the agent's own."},

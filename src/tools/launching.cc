@@ -30,16 +30,16 @@ std::string launch_properties() {
 "artifacts":{"type":"array","items":{"type":"string"},"description":"Patterns below work_dir, such as \"dist/*.zip\": what matches at the end is listed as an artifact, as is everything in the folder $ERRAND_ARTIFACTS."},
 "batch_id":{"type":"string","description":"The batch that it belongs to; \"new\" makes one, and the answer says its id for the next call."},
 "labels":{"type":"object","additionalProperties":{"type":"string"},"description":"Names and values of your own."},
-"timeout":{"type":"number","minimum":0,"description":"The longest it may take, in seconds; 0 is no limit. Default: 300 for commands, none for agents."},
-"idle_timeout_s":{"type":"number","minimum":0,"description":"The longest it may show no sign of life, in seconds; 0 is no limit. Default: 300."},
-"on_hang":{"type":"string","enum":["fail","restart"],"description":"What to do when it hangs. Default: fail."},
+"timeout":{"type":"number","minimum":0,"description":"Seconds until it is ended; 0: never. Default: 300 for commands, none for agents."},
+"idle_timeout_s":{"type":"number","minimum":0,"description":"Seconds without output, CPU use or I/O until it counts as hung; 0: never. Default: 300."},
+"on_hang":{"type":"string","enum":["fail","restart"],"description":"When it hangs: fail it, or start it again. Default: fail."},
 "max_restarts":{"type":"integer","minimum":1,"maximum":100,"description":"With on_hang=restart: how often, at most."},
-"progress_every_s":{"type":"number","minimum":0,"description":"Tell this session how far it is, every so many seconds. Default: only when it ends."},
-"retention_s":{"type":"number","minimum":0,"description":"Remove it by itself so many seconds after its end; 0 keeps it."},
+"progress_every_s":{"type":"number","minimum":0,"description":"Seconds between progress reports to this session. Default: only the end is reported."},
+"retention_s":{"type":"number","minimum":0,"description":"Delete it this many seconds after it ends; 0 keeps it."},
 "limits":{"type":"object","properties":{"cpu_s":{"type":"integer","minimum":1},"memory_bytes":{"type":"integer","minimum":1},"processes":{"type":"integer","minimum":1},"open_files":{"type":"integer","minimum":1},"output_bytes":{"type":"integer","minimum":1},"nice":{"type":"integer","minimum":-20,"maximum":19}},"additionalProperties":false,"description":"What it may use at most."},
 "budget":{"type":"object","properties":{"tokens":{"type":"integer","minimum":1},"cost_usd":{"type":"number","exclusiveMinimum":0},"turns":{"type":"integer","minimum":1},"tool_calls":{"type":"integer","minimum":1}},"additionalProperties":false,"description":"What an agent may spend; past it the task ends with the code budget."},
-"priority":{"type":"integer","minimum":-1000,"maximum":1000,"description":"Higher goes first among those that wait for a slot."},
-"authorize_over_limit":{"type":"boolean","description":"Start at once although the server's limit of tasks at work is reached. Only on a person's explicit word, and only where the server's settings allow it."})";
+"priority":{"type":"integer","minimum":-1000,"maximum":1000,"description":"Among tasks that wait for a slot, the highest starts first."},
+"authorize_over_limit":{"type":"boolean","description":"Start at once, even over the server's limit of tasks at work. Only if a person explicitly asks for it and the server's settings allow it."})";
 }
 
 std::string started(const Call& call, const TaskView& view) {

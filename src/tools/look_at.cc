@@ -130,7 +130,8 @@ Result<Found> find(Store& store, const Task& task, const Driver* driver, const s
     if (!text) return std::unexpected(text.error());
     return Found{.path = path, .source = std::make_unique<TextSource>(std::move(*text)), .entries = {}, .note = {}};
   }
-  if (!driver) return fail(Code::unavailable, "The driver of this task is not here; its files cannot be read.");
+  if (!driver)
+    return fail(Code::unavailable, "This server does not have the driver of this task, so its files cannot be read.");
   if (path == "artifacts") return list_files(task, *driver);
   const std::optional<int> run = path == "log" ? task.run : run_of(path);
   if (run) {
@@ -154,7 +155,7 @@ Result<Found> find(Store& store, const Task& task, const Driver* driver, const s
 }
 
 std::string list_text(const Found& found) {
-  if (found.entries.empty()) return "This task has left nothing yet.";
+  if (found.entries.empty()) return "This task has no log, result or artifacts yet.";
   std::string text = "What can be looked at (path=...):";
   for (const Entry& entry : found.entries) {
     text += "\n- " + entry.path + " (" + entry.media_type;
@@ -165,7 +166,7 @@ std::string list_text(const Found& found) {
 }
 
 std::string nothing_seen(const std::string& path, const files::Seen& seen, const Request& request) {
-  if (!request.look.grep.empty()) return "(no line contains that)";
+  if (!request.look.grep.empty()) return "(no line contains this text)";
   if (seen.size == 0) return "(" + path + " is empty)";
   return "(" + path + " has " + std::to_string(seen.size) + " bytes: there is nothing behind offset " +
          std::to_string(request.look.offset) + ")";
@@ -244,13 +245,13 @@ Tool look_at() {
            "own files can be read.",
        .input_schema =
            R"({"type":"object","properties":{
-"task_id":{"type":"string","description":"The task: its id, or a beginning of it that only one task has."},
+"task_id":{"type":"string","description":"The task's id, or a unique beginning of it."},
 "path":{"type":"string","description":"log, run-N.log (of an earlier run), result, transcript, artifacts (the list), or the name of an artifact."},
-"offset":{"type":"integer","description":"Begin at this byte; a negative one counts from the end. Default: 0."},
+"offset":{"type":"integer","description":"Begin at this byte; negative: from the end. Default: 0."},
 "limit":{"type":"integer","minimum":1,"maximum":64000,"description":"How many bytes at most. Default: 16000."},
-"grep":{"type":"string","description":"Only lines that contain this text (no pattern)."},
-"tail":{"type":"integer","minimum":1,"maximum":100000,"description":"Only the last so many lines (that match); not together with offset."},
-"context":{"type":"integer","minimum":0,"maximum":50,"description":"With grep: so many lines around each."}},"required":["task_id"],"additionalProperties":false})",
+"grep":{"type":"string","description":"Only lines that contain this plain text."},
+"tail":{"type":"integer","minimum":1,"maximum":100000,"description":"Only this many lines from the end (of those that match); not with offset."},
+"context":{"type":"integer","minimum":0,"maximum":50,"description":"With grep: this many lines around each match."}},"required":["task_id"],"additionalProperties":false})",
        .output_schema = object_schema(
            R"("task_id":{"type":"string"},"path":{"type":"string"},"text":{"type":"string"},"offset":{"type":"integer"},"next":{"type":"integer","description":"Where to go on."},"size":{"type":"integer"},"matches":{"type":"integer"},"more":{"type":"boolean"},"stopped":{"type":"boolean","description":"The search took too long and ended at next."},"binary":{"type":"boolean"},"entries":{"type":"array","items":)" +
            object_schema(

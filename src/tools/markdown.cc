@@ -13,11 +13,11 @@ constexpr std::string_view opening =
 <!-- Made from the descriptions in src/tools/ and held to them by tools_test: change them there, then run
      `ERRAND_UPDATE_DOCS=1 build/release/tests/tools/tools_test --gtest_filter=Docs.*`. -->
 
-What an agent can do with background tasks. Every surface offers the same tools: `GET /api/tools` lists them with their
-schemas, `POST /api/tools/{name}` calls one (see [api.md](api.md)), `errand tool NAME '{...}'` does it from a shell, and
+With these tools an agent starts and controls background tasks. They are the same everywhere: `GET /api/tools` lists them with
+their schemas, `POST /api/tools/{name}` calls one (see [api.md](api.md)), `errand tool NAME '{...}'` calls one from a shell, and
 MCP clients find them at `/mcp`.
 
-**Set-up.** One line, or one entry, for each client; none of them needs a token or a running server:
+**Set-up.** One command or one entry for each client; none of them needs a token or a running server:
 
 | client | |
 |---|---|
@@ -28,28 +28,27 @@ MCP clients find them at `/mcp`.
 | Zed | in its settings: `{"context_servers":{"errand":{"command":"errand","args":["mcp"]}}}` |
 | VS Code | `code --add-mcp '{"name":"errand","command":"errand","args":["mcp"]}'` |
 | Gemini CLI | `gemini mcp add errand errand mcp` |
-| any other | the program `errand mcp`; or the address `http://127.0.0.1:4747/mcp` with the header `Authorization: Bearer TOKEN`, the token being in the data folder's file `token` |
+| any other | the program `errand mcp`; or the address `http://127.0.0.1:4747/mcp` with the header `Authorization: Bearer TOKEN` (the token is in the file `token` of the data folder) |
 
-Claude Code says which conversation calls, and so does Codex: each conversation has its own tasks and comes back to them. For others a
-session lasts as long as the program that they started; `errand mcp --session NAME` gives it a name that lasts.
+Claude Code and Codex tell errand which conversation calls: each conversation has its own tasks and finds them again later. For other
+clients a session lasts as long as the `errand mcp` that they started; `errand mcp --session NAME` gives it a name that lasts.
 
-**Where.** What is started without `work_dir` works where its caller is: in the first root of an MCP client that has roots, else in
-the folder that `errand mcp` or `errand tool` was started in; inside a task, in that task's folder. A relative `work_dir` is below it. Over HTTP
-errand does not know where the caller is: then it is the home folder of the server's user. The answer names the folder.
+**Work dir.** Without `work_dir` a task works in its caller's folder: the first root of an MCP client that has roots, else
+the folder in which `errand mcp` or `errand tool` was started; inside a task, that task's folder. A relative `work_dir` is below it. Over HTTP
+errand does not know the caller's folder and takes the home folder of the server's user. The answer names the folder.
 
-**Whose tasks.** A call names the session it is made for. That session sees and touches the tasks that it launched itself,
-its direct children, and no others; it is told when one of them ends. A call without a session is the user's own: it
-reaches every task, and nobody is told.
+**Sessions.** A call names the session that makes it. That session sees and changes only the tasks that it launched itself (its
+direct children), and is told when one of them ends. A call without a session belongs to the user: it reaches every task, and no
+session is told.
 
-**Names.** The same tools answer to `background_…`, `superagents_…`, `asyncagents_…` and `bgagent_…`; the setting
-`tools.family` says which are listed. `background_task:execute` is `background_execute`.
+**Names.** Each tool can be called as `background_…`, `superagents_…`, `asyncagents_…` or `bgagent_…`; the setting
+`tools.family` decides which names are listed. `background_task:execute` is `background_execute`.
 
-**Ids.** A task's id may be cut to any beginning that only one task has; of several, the error names them.
+**Ids.** Any unique beginning of a task's id works; if several ids begin with it, the error names them.
 
-**Answers** are a text for the agent and the same as data, by the output schema. A call that is wrong or cannot be done is
-answered with `is_error`, a text that says what was wrong, what is allowed and what to try, and
-`{"error":{"code","reason","message"}}` as data. A task that failed has the status `error` here; REST and the page call the
-same status `failed`.
+**Answers** have a text for the agent and the same as data, by the output schema. A call that is wrong or cannot be done gets
+`is_error`, a text that says what was wrong, what is allowed and what to try, and `{"error":{"code","reason","message"}}` as data. A failed
+task has the status `error` here; REST and the page call the same status `failed`.
 )";
 
 std::string type_of(const json::object& schema) {
@@ -117,8 +116,8 @@ void add_answer(std::string& out, const json::object& schema) {
 
 std::string annotations_of(const Annotations& annotations) {
   if (annotations.read_only) return "Changes nothing.";
-  if (annotations.destructive) return "May destroy something.";
-  return "Changes something, destroys nothing.";
+  if (annotations.destructive) return "May delete something.";
+  return "Changes something, deletes nothing.";
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ Status check_launch(const Launch& launch, const Rights& rights) {
                       std::ranges::any_of(launch.permission_rules, [](const PermissionRule& rule) {
                         return rule.decision == Permission::allow;
                       });
-  if (allows && !rights.approve) return lacks_scope("approve", "leave to do things unasked (`permission`) needs");
+  if (allows && !rights.approve) return lacks_scope("approve", "allowing things without asking (`permission`) needs");
   return {};
 }
 

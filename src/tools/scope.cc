@@ -15,7 +15,7 @@ Scope read_scope(api::Fields& fields, const Caller& caller, AllBy all_by) {
   if (!flagged) scope.all = named == 0;
   if (!scope.all || !caller.session.empty()) return scope;
   if (flagged)
-    fields.refuse("all", "needs a calling session: it is that session's tasks that are ended", "no_session");
+    fields.refuse("all", "needs a calling session, whose tasks it ends", "no_session");
   else
     fields.refuse_all("Give `task_id` or `batch_id`: without a calling session it is not clear whose tasks are meant.",
                       "no_session");

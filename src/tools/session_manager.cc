@@ -150,7 +150,7 @@ Tool session_manager() {
            "Keeps small pieces of text for this session across turns, restarts and compaction: the ids of tasks and "
            "what they are for, a plan, decisions. `keep` stores a value under a key (an existing one is replaced), "
            "`read` gives it back, `list` names all keys, `drop` forgets one, `tasks` lists this session's background "
-           "tasks. At most 100 pieces of 16,384 bytes, 262,144 bytes together; all of it goes when the session ends.",
+           "tasks. At most 100 pieces of 16,384 bytes, 262,144 bytes together; all is deleted when the session ends.",
        .input_schema =
            R"({"type":"object","properties":{
 "action":{"type":"string","enum":["keep","read","list","drop","tasks"]},

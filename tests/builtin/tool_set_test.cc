@@ -142,7 +142,7 @@ TEST_F(ToolSetTest, AnAgentGetsWhatItNames) {
       names(),
       "read list glob grep edit write bash todo background_task background_execute background_output session_manager");
   agent.tools = {"read_only", "bash", "nope"};
-  EXPECT_EQ(open(), "The agent a names a tool \"nope\" that there is not.\n");
+  EXPECT_EQ(open(), "The agent a names a tool \"nope\" that does not exist.\n");
   EXPECT_EQ(names(), "read list glob grep bash");
   EXPECT_EQ(turn->find("write"), nullptr);
   EXPECT_NE(turn->find("grep"), nullptr);

@@ -125,7 +125,7 @@ describe('Conversations on the command line', () => {
     await at_rest(failing);
     const again = await errand(server, ['attach', failing], { input: '/nonsense\nhello?\n/retry fail once more\n' });
     assert.equal(again.code, 1, again.err);
-    assert.match(again.err, /\/nonsense is no command/);
+    assert.match(again.err, /\/nonsense is not a command/);
     assert.match(again.err, /takes no messages; retry/, 'a message to a failed task is refused, and says what to do');
     assert.match(again.out, /> fail once more/);
     assert.equal((await task(failing)).attempt, 2);
@@ -161,9 +161,9 @@ describe('Conversations on the command line', () => {
     let out = '';
     child.stdout.on('data', (chunk) => (out += chunk));
     const ended = new Promise((resolve) => child.on('close', resolve));
-    await until(() => /what you type next resumes it/.test(out), { within: 20_000 });
+    await until(() => /it has answered. Type to go on with it/.test(out), { within: 20_000 });
     child.stdin.write('text\n');
-    await until(() => /2 messages in this conversation[^]*what you type next resumes it/.test(out), { within: 20_000 });
+    await until(() => /2 messages in this conversation[^]*it has answered. Type to go on with it/.test(out), { within: 20_000 });
     assert.doesNotMatch(out, /\[36m> text/, 'what was typed is not told again');
     child.stdin.write('\x04');
     assert.equal(await ended, 0, out);

@@ -280,7 +280,7 @@ describe('A usage limit that is absurd', () => {
     const cleared = await errand(server, ['quota', 'clear', account]);
     assert.equal(cleared.code, 0, cleared.err);
     for (const { id } of [met, next]) assert.equal((await server.at_rest(id)).result, 'Done.');
-    assert.match((await errand(server, ['quota'])).err, /No usage limit/);
+    assert.match((await errand(server, ['quota'])).err, /No task waits for a usage limit/);
     assert.equal(model.requests().length, 3);
   });
 });

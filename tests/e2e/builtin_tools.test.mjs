@@ -106,7 +106,7 @@ describe('MCP servers of the settings', () => {
     assert.equal((await other.at_rest(child)).result, 'from afar\n');
     // Without the token it is refused, and said.
     const warning = (await server.events(id)).find((e) => e.type === 'task.warning');
-    assert.match(warning.data.text, /MCP server closed: It refuses us \(HTTP 401\)/);
+    assert.match(warning.data.text, /MCP server closed: It refused the request \(HTTP 401\)/);
     assert.doesNotMatch(JSON.stringify(await server.events(id)) + server.log_tail(1000), new RegExp(other.token));
   });
 });

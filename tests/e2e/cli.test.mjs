@@ -251,7 +251,7 @@ describe('Verbs', () => {
     const { json } = await ok(['agents', '--json']);
     assert.ok((json.agents ?? json).some((agent) => agent.id === 'demo'));
     assert.match((await ok(['doctor'])).out, new RegExp(server.data_dir.split('/').at(-2)));
-    assert.match((await ok(['doctor'])).out, /agents +command, demo; not usable here: builtin/);
+    assert.match((await ok(['doctor'])).out, /agents +command, demo; not available: builtin/);
     assert.ok((await ok(['doctor', '--json'])).json);
     assert.ok((await ok(['version'])).out.includes(server.card().version));
     assert.ok((await ok(['version', '--json'])).json);

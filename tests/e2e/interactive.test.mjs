@@ -15,7 +15,7 @@ describe('A command that would ask a person', () => {
     ['vim', /`vim` opens an editor.*sed -i/],
     [['vim', 'notes.txt'], /editor/],
     ['sudo apt install x', /`sudo` may ask for a password.*sudo -n/],
-    ['sudo -n apt install x', /`apt install` asks for a yes.*apt-get install -y/],
+    ['sudo -n apt install x', /`apt install` asks a person to confirm.*apt-get install -y/],
     ['make && git commit', /`git commit` opens an editor.*git commit -m/],
     ['python3', /`python3` without something to run.*python3 SCRIPT\.py/],
     ['cat notes | less', /`less` shows text page by page.*cat FILE/],

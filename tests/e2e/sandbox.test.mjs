@@ -178,7 +178,7 @@ test('where bubblewrap does not work, a sandbox is refused in words that say wha
   for (const level of ['workspace', 'strict']) {
     const refused = await server.expect(422, 'POST', '/api/tasks', { kind: 'command', command: 'true', sandbox: level, work_dir: server.folder });
     assert.equal(refused.code, 'unsupported');
-    assert.match(refused.detail, new RegExp(`"${level}" cannot be had here: bubblewrap is not installed; install it`));
+    assert.match(refused.detail, new RegExp(`"${level}" is not available here: bubblewrap is not installed; install it`));
   }
   assert.equal((await server.at_rest((await server.run('true')).id)).status, 'completed');
   const shown = await errand(server, ['doctor']);

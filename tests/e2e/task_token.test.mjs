@@ -60,7 +60,7 @@ test('A command reaches errand as its own task, by the CLI and by MCP, and its t
   assert.equal(child.parent_session_id, work.task.session_id);
   assert.deepEqual(JSON.parse(work.read('list.json')).tasks.map((one) => one.id), [child.id]);
   for (const file of ['other', 'tokens', 'open']) assert.notEqual(work.read(`${file}.code`).trim(), '0', work.read(`${file}.txt`));
-  assert.match(work.read('other.txt'), /own token reaches/);
+  assert.match(work.read('other.txt'), /This token belongs to a task/);
   const said = work.read('mcp.txt');
   assert.match(said, new RegExp(child.id), work.read('mcp.err'));
   assert.doesNotMatch(said, new RegExp(other.id));

@@ -132,7 +132,7 @@ describe('coming back', async () => {
     stranger.allowed = /401/;
     const late = await stranger.context.newPage();
     await late.goto(link);
-    await late.getByText('This code was used already or is too old', { exact: false }).waitFor();
+    await late.getByText('This code was already used or has expired', { exact: false }).waitFor();
     assert.equal(new URL(late.url()).hash, '');
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByRole('heading', { name: 'Open errand from your terminal' }).waitFor();

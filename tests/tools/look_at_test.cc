@@ -105,7 +105,7 @@ TEST_F(LookAt, SaysWhatIsWrong) {
   EXPECT_NE(bad("look_at", "{}").text.find("`task_id` must be given"), std::string::npos);
   bad("look_at", about(id), SessionId("ses_other"));
   const std::string empty = run("a\n");
-  EXPECT_EQ(good("look_at", about(empty, R"(,"grep":"zzz")")).text, "(no line contains that)");
+  EXPECT_EQ(good("look_at", about(empty, R"(,"grep":"zzz")")).text, "(no line contains this text)");
 }
 
 }  // namespace

@@ -270,7 +270,7 @@ Message* BuiltinTurn::message_of(const MessageId& id) {
 }
 
 Status BuiltinTurn::send(const Message& message) {
-  if (over_) return fail(Code::conflict, "The turn is over; the message makes a further one.");
+  if (over_) return fail(Code::conflict, "The turn is over; the message starts a new one.");
   if (seen_.insert(message.id).second) pending_.push_back(message);
   return {};
 }

@@ -47,7 +47,7 @@ TEST_F(CommandDriverTest, ASandboxThatCannotBeHadIsRefusedInPlainWords) {
   EXPECT_NE(refused().message.find("older version"), std::string::npos);
   supervisor.can = {.known = true, .bwrap_text = "bubblewrap is not installed; install it"};
   EXPECT_EQ(refused().code, Code::unsupported);
-  EXPECT_NE(refused().message.find("\"strict\" cannot be had here: bubblewrap is not installed; install it."),
+  EXPECT_NE(refused().message.find("\"strict\" is not available here: bubblewrap is not installed; install it."),
             std::string::npos)
       << refused().message;
 }

@@ -96,9 +96,10 @@ TaskError make_error(const process::RunEnd& end, const Tails& tails, Millis time
     case How::signalled:
       return error("signal", fmt::format("The command was ended by signal {}.", signal_name(end.signal)));
     case How::timeout:
-      return error("timeout",
-                   fmt::format("The command did not end within {} and was ended; set timeout_s to give it longer.",
-                               timeout_ms > 0 ? format_duration(timeout_ms) : "its time limit"));
+      return error(
+          "timeout",
+          fmt::format("The command did not end within {} and was ended; set timeout_s (--timeout) to give it longer.",
+                      timeout_ms > 0 ? format_duration(timeout_ms) : "its time limit"));
     case How::limit:
       if (end.limit == "cpu" || end.limit == "memory" || end.limit == "processes")
         return error(end.limit.c_str(), limit_text(end));

@@ -40,11 +40,10 @@ Status check_allowed(const std::vector<std::string>& allowed, const char* field,
     const auto [end, rest] = std::ranges::mismatch(real_root, real);
     if (!error && !ignored && end == real_root.end()) return {};
   }
-  return fail(
-      Code::forbidden,
-      fmt::format("The {} {} is none that commands may use here; use one in {} (the server's setting work_dirs).",
-                  field, folder, fmt::join(allowed, ", ")),
-      "work_dir");
+  return fail(Code::forbidden,
+              fmt::format("Commands may not use the {} {}. Use a folder in {} (the server's setting work_dirs).", field,
+                          folder, fmt::join(allowed, ", ")),
+              "work_dir");
 }
 
 // A process may be made nicer by anybody, and less so by few.
@@ -62,7 +61,7 @@ Status check_nice(int nice) {
 Status check_bwrap(const process::Abilities& can, Sandbox level) {
   if (level == Sandbox::off || !can.bwrap.empty()) return {};
   return fail(Code::unsupported,
-              fmt::format("The sandbox level \"{}\" cannot be had here: {}. Or launch it with sandbox \"off\": then it "
+              fmt::format("The sandbox \"{}\" is not available here: {}. Or launch it with sandbox \"off\": then it "
                           "can do all that you can.",
                           name(level),
                           can.known ? can.bwrap_text

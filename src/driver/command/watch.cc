@@ -128,10 +128,11 @@ Status check_patterns(const std::vector<std::string>& patterns) {
     if (!parsed.expression) continue;
     const RE2 expression(parsed.text, expression_options(parsed.any_case));
     if (!expression.ok())
-      return fail(Code::invalid_argument,
-                  fmt::format("notify_on: {} is no regular expression ({}); a pattern without slashes is plain text.",
-                              pattern, expression.error()),
-                  "pattern");
+      return fail(
+          Code::invalid_argument,
+          fmt::format("notify_on: {} is not a regular expression ({}); a pattern without slashes is plain text.",
+                      pattern, expression.error()),
+          "pattern");
     if (expression.ProgramSize() > expression_size_max)
       return fail(Code::invalid_argument,
                   fmt::format("notify_on: {} is too large an expression; use smaller counts in its {{...}}.", pattern),

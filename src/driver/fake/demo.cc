@@ -98,7 +98,7 @@ void add_long(Script& script, const Prompt&, int64_t seconds) {
 
 void add_flood(Script& script, const Prompt&, int64_t count) {
   script.repeat("{n} ", count, 0);
-  script.say(fmt::format("\nThat were {} pieces of text.\n", count));
+  script.say(fmt::format("\nThose were {} pieces of text.\n", count));
 }
 
 // Markdown of every kind, a thousand words a second: what a page must keep up with.

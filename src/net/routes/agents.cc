@@ -16,8 +16,7 @@ void get_agent(Context& context, Call call) {
   for (const Agent& agent : context.parts.engine.agents()) {
     if (agent.id == call.args[0] || agent.name == call.args[0]) return call.answer(200, api::agent_reply(agent));
   }
-  call.refuse(
-      {Code::not_found, "There is no such agent; GET /api/agents lists those that can be used.", "unknown_agent"});
+  call.refuse({Code::not_found, "No agent has this id. GET /api/agents lists the agents.", "unknown_agent"});
 }
 
 void create_agent(Context& context, Call call) {

@@ -195,7 +195,7 @@ void gather_artifacts(Context& context, Call call) {
   if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
   with_record(context, std::move(call), [&context](Call found, const Task& task) {
     Driver* const driver = context.parts.engine.driver_of(task);
-    if (!driver) return found.refuse({Code::unavailable, "The driver of this task is not here.", {}});
+    if (!driver) return found.refuse({Code::unavailable, "This server does not have the driver of this task.", {}});
     auto kept = std::make_shared<const Task>(task);
     driver->gather(kept, [&context, kept, driver, call = std::move(found)](Result<ArtifactList> list) mutable {
       if (!list) return call.refuse(list.error());
@@ -226,7 +226,8 @@ void task_artifact(Context& context, Call call) {
           if (result.run > 0) return result;
           Result<Driver::OpenArtifact> open =
               driver ? driver->open_artifact(task, wanted)
-                     : fail(Code::not_found, "The driver of this task is not here; its files cannot be read.");
+                     : fail(Code::not_found,
+                            "This server does not have the driver of this task, so its files cannot be read.");
           if (!open) return std::unexpected(open.error());
           if (query.preview) {
             Result<std::string> text = preview(std::move(*open), query, clock);

@@ -9,8 +9,9 @@ namespace errand::net {
 namespace {
 
 void refuse_foreign(const Call& call) {
-  call.refuse(
-      {Code::forbidden, "A task's own token reaches the tasks that it launched, and those below them.", "subtree"});
+  call.refuse({Code::forbidden,
+               "This token belongs to a task. It reaches only the tasks that this task launched, and their subtasks.",
+               "subtree"});
 }
 
 // A list shows the task's own children; whatever else was asked for narrows it.
@@ -108,7 +109,8 @@ void guard(Context& context, Needs needs, std::string_view pattern, Call call,
                                               then = std::move(then)](const Result<TaskView>& view) mutable {
     Request& asked = call.exchange->request;
     if (!is_at_work(asked.who, view))
-      return call.exchange->reply(problem(401, "unauthorized", "This token was for a task's work, which has ended."));
+      return call.exchange->reply(
+          problem(401, "unauthorized", "This token belongs to a run of a task that has ended."));
     asked.who.session = view->task.session_id;
     if (!may_execute(view->task)) asked.who.scopes = Scopes().add(Scope::tasks);
     asked.still_good = watch_task(context.parts.engine, asked.who);

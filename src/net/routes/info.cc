@@ -73,7 +73,7 @@ void metrics(Context& context, Call call) {
     const std::string_view state = name(static_cast<TaskState>(i));
     metrics.sample(counts.by_state[i], "{status=\"" + std::string(state) + "\"}");
   }
-  metrics.begin("store", "gauge", "1 for what the store is: ok, full, unlinked or damaged.");
+  metrics.begin("store", "gauge", "1 for the state of the store: ok, full, unlinked or damaged.");
   const StoreState now = parts.store.health().state;
   for (const StoreState state : {StoreState::well, StoreState::full, StoreState::unlinked, StoreState::damaged})
     metrics.sample(now == state ? 1 : 0, "{state=\"" + std::string(name(state)) + "\"}");

@@ -124,7 +124,8 @@ Result<LogPage> read_tail(const LogSource& source, const LogQuery& query, Clock&
 }  // namespace
 
 Result<LogSource> find_log(const Task& task, const Driver* driver, const LogQuery& query) {
-  if (!driver) return fail(Code::unavailable, "The driver of this task is not here; its log cannot be read.");
+  if (!driver)
+    return fail(Code::unavailable, "This server does not have the driver of this task, so its log cannot be read.");
   const auto missing = [](std::string_view what, int number) {
     return fail(Code::not_found,
                 "There is no log of " + std::string(what) + " " + std::to_string(number) + " of this task.", "no_log");

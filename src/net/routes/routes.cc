@@ -14,12 +14,12 @@ namespace {
 
 void login(Context& context, Call call) {
   if (context.parts.login && context.parts.login(call.exchange)) return;
-  call.refuse({Code::not_found, "Nobody logs in here.", "unknown_path"});
+  call.refuse({Code::not_found, "This server has no browser sessions.", "unknown_path"});
 }
 
 void mcp(Context& context, Call call) {
   if (context.parts.mcp) return context.parts.mcp(std::move(call.exchange));
-  call.refuse({Code::not_found, "No MCP is served here.", "unknown_path"});
+  call.refuse({Code::not_found, "This server does not serve MCP.", "unknown_path"});
 }
 
 struct Route {
@@ -145,7 +145,7 @@ void with_task(Context& context, Call call, std::move_only_function<void(Call, T
   if (is_id(text, "task_")) return then(std::move(call), TaskId(std::move(text)));
   // Fewer characters only tell the year: whoever sends those made a mistake, and must not hit the one task there is.
   if (!text.starts_with("task_") || text.size() < task_prefix_min) {
-    return call.refuse({Code::not_found, "There is no such task; GET /api/tasks lists those that are there.", {}});
+    return call.refuse({Code::not_found, "No task has this id. GET /api/tasks lists the tasks.", {}});
   }
   context.parts.engine.resolve(std::move(text),
                                [call = std::move(call), then = std::move(then)](Result<TaskId> id) mutable {
@@ -182,13 +182,13 @@ void Routes::handle(ExchangePtr exchange) {
     if (route.method == Method::get) allowed += ", HEAD";
   }
   if (!allowed.empty()) {
-    Response response = problem(405, "method_not_allowed", "This path is served for " + allowed + " only.");
+    Response response = problem(405, "method_not_allowed", "This path takes only " + allowed + ".");
     response.headers.emplace_back("Allow", allowed);
     return exchange->reply(std::move(response));
   }
   if (!is_api_path(request.path) && context_->parts.page) return context_->parts.page(std::move(exchange));
-  exchange->reply(problem(
-      {Code::not_found, "There is nothing at this path; GET /api/openapi.json lists what is served.", "unknown_path"}));
+  exchange->reply(
+      problem({Code::not_found, "No route has this path. GET /api/openapi.json lists the routes.", "unknown_path"}));
 }
 
 }  // namespace errand::net

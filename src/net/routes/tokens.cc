@@ -41,7 +41,7 @@ Result<NewToken> parse_token(std::string_view body) {
 
 bool absent(const Context& context, const Call& call) {
   if (context.parts.tokens) return false;
-  call.refuse({Code::not_found, "No tokens are kept here.", "unknown_path"});
+  call.refuse({Code::not_found, "This server keeps no tokens.", "unknown_path"});
   return true;
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 bool absent(const Context& context, const Call& call) {
   if (context.parts.tools) return false;
-  call.refuse({Code::not_found, "No tools are served here.", "unknown_path"});
+  call.refuse({Code::not_found, "This server has no tools.", "unknown_path"});
   return true;
 }
 

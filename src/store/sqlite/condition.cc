@@ -14,7 +14,7 @@ bool Condition::lose(StoreState state, const std::string& text) {
     text_ = text;
     state_ = state;
   }
-  log_error("store", fmt::format("{} Nothing is stored any more until that is mended; what runs goes on.", text));
+  log_error("store", fmt::format("{} The server stores nothing until this is fixed. Running tasks go on.", text));
   return true;
 }
 

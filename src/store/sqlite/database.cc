@@ -152,10 +152,9 @@ Error Database::error(int code, std::string_view doing) const {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       if (derived_)
-        return {
-            Code::unavailable,
-            fmt::format("The search index {} is damaged ({}): restart the server, which makes it anew.", path_, what),
-            "index_corrupt"};
+        return {Code::unavailable,
+                fmt::format("The search index {} is damaged ({}): restart the server to rebuild it.", path_, what),
+                "index_corrupt"};
       return {Code::internal,
               fmt::format("The database {} is damaged ({}): stop the server and restore it from a copy.", path_, what),
               "corrupt"};

@@ -29,7 +29,7 @@ Status copy_before(Database& db, const Migration& step) {
   const std::string target = fmt::format("{}.before-{:03}", db.path(), step.version);
   if (const Status copied = copy_database(db, target); !copied)
     return fail(copied.error().code,
-                fmt::format("No copy could be made before the schema is changed, so it was left as it is. {}",
+                fmt::format("The database could not be copied before its upgrade, so it was left unchanged. {}",
                             copied.error().message),
                 copied.error().reason);
   log_info("store", fmt::format("copied the database to {} before migration {}", target, step.name));
@@ -55,7 +55,7 @@ Status copy_database(Database& db, const std::string& target) {
   ::unlink(unfinished.c_str());
   // Made empty by us, so that nobody else may ever read it.
   const int file = ::open(unfinished.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-  if (file < 0) return fail(Code::internal, fmt::format("The copy {} cannot be made: check its folder.", unfinished));
+  if (file < 0) return fail(Code::internal, fmt::format("Cannot make the copy {}: check its folder.", unfinished));
   Statement& copy = db.cached("VACUUM INTO ?1");
   int code = copy.bind(1, unfinished).run();
   if (code == SQLITE_OK && ::fsync(file) != 0) code = SQLITE_IOERR_FSYNC;
@@ -66,7 +66,7 @@ Status copy_database(Database& db, const std::string& target) {
     return std::unexpected(std::move(error));
   }
   if (std::rename(unfinished.c_str(), target.c_str()) != 0)
-    return fail(Code::internal, fmt::format("The copy {} could not be given its name: check its folder.", target));
+    return fail(Code::internal, fmt::format("Cannot rename the copy to {}: check its folder.", target));
   return sync_folder(target);
 }
 

@@ -50,7 +50,7 @@ Result<Owner> Owner::take(const std::string& lock_path) {
     }
     return fail(
         Code::conflict,
-        fmt::format("Another errand server (process {}) has this data folder: stop it, or choose another folder.",
+        fmt::format("Another errand server (process {}) uses this data folder: stop it, or choose another folder.",
                     pid.empty() ? "unknown" : pid),
         "owned");
   }

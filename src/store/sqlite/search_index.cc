@@ -113,7 +113,7 @@ Result<std::unique_ptr<SearchIndex>> SearchIndex::start(Files files) {
   if (!source) return std::unexpected(source.error());
   Result<Database> index = open_index(files, *source);
   if (!index) {
-    log_warning("store", fmt::format("the search index is made anew: {}", index.error().message));
+    log_warning("store", fmt::format("rebuilding the search index: {}", index.error().message));
     remove_files(files);
     index = open_index(files, *source);
   }
@@ -301,7 +301,7 @@ Result<bool> SearchIndex::tidy() {
 void SearchIndex::fell_behind(const Error& error) {
   log_warning("store", fmt::format("the search index is behind: {}", error.message));
   if (error.reason != "index_corrupt") return;
-  log_warning("store", "the search index is damaged: it is made anew with the next start");
+  log_warning("store", "the search index is damaged: the next start rebuilds it");
   // Open connections go on with the file that has no name any more.
   remove_files(files_);
 }

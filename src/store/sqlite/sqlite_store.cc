@@ -150,7 +150,7 @@ Result<std::vector<QueuedTask>> SqliteStore::queued() {
 [[noreturn]] void end_process(const std::string& message) {
   log_error(
       "store",
-      fmt::format("{} What is stored is not known: the server ends, and recovers when it is started again.", message));
+      fmt::format("{} It is not known what was stored, so the server stops. It recovers at its next start.", message));
   // Not exit(): nothing may run that could still answer somebody.
   std::_Exit(74);
 }
@@ -201,11 +201,11 @@ Result<bool> make_shrinkable(Database& db) {
   const Result<int64_t> bytes = db.number("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
   if (!bytes) return std::unexpected(bytes.error());
   if (free_bytes(db.path()) < *bytes + copy_spare_bytes) {
-    log_warning("store", fmt::format("{} gives no space back before it is copied once, for which the disk has no room",
+    log_warning("store", fmt::format("{} cannot shrink: it must be copied once, and the disk has no room for the copy",
                                      db.path()));
     return false;
   }
-  log_info("store", fmt::format("copying {} ({} MiB), so that it can give space back", db.path(), *bytes >> 20));
+  log_info("store", fmt::format("copying {} ({} MiB), so that it can shrink", db.path(), *bytes >> 20));
   // Nothing of it may be left in a WAL: that would be played into the copy.
   const Result<int64_t> busy = db.number("PRAGMA wal_checkpoint(TRUNCATE)");
   if (!busy) return std::unexpected(busy.error());
@@ -224,16 +224,16 @@ Result<Database> open_for_writing(const SqliteOptions& options, bool may_shrink 
     // another database left must not be played into a new one.
     if (std::filesystem::exists(options.path + ".rescued", unreadable))
       return fail(Code::internal,
-                  fmt::format("The database {0} was deleted under a running server, which saved its content: rename "
-                              "{0}.rescued to {0}, or delete it to begin anew.",
+                  fmt::format("The database {0} was deleted while a server ran, and that server saved its content: "
+                              "rename {0}.rescued to {0}, or delete it to begin anew.",
                               options.path),
                   "corrupt");
     for (const char* trace : {".search", "-wal"})
       if (std::filesystem::exists(options.path + trace, unreadable))
         return fail(
             Code::internal,
-            fmt::format("The database {0} is empty, and it was not: restore it from a copy, or delete {0}{1} to "
-                        "begin anew.",
+            fmt::format("The database {0} has lost its content: restore it from a copy, or delete {0}{1} to begin "
+                        "anew.",
                         options.path, trace),
             "corrupt");
     if (const Status made = make_database(options.path, migrations()); !made) return std::unexpected(made.error());

@@ -218,11 +218,11 @@ bool Writer::has_files() {
     to_rescue_ = parts_.condition.lose(
         StoreState::unlinked,
         is_database
-            ? fmt::format("The database {0} was deleted, moved or replaced while the server ran: its content is "
-                          "saved as {0}.rescued; stop the server and give that file its name.",
+            ? fmt::format("The database {0} was deleted, moved or replaced while the server ran. Its content is saved "
+                          "as {0}.rescued: stop the server and rename that file to {0}.",
                           file.path())
-            : fmt::format("{} was deleted while the server ran: restart the server; what was stored is in the "
-                          "database.",
+            : fmt::format("{} was deleted while the server ran. Restart the server; the database has everything that "
+                          "was stored.",
                           file.path()));
     return false;
   }

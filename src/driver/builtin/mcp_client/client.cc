@@ -126,7 +126,7 @@ int64_t Client::call(const std::string& tool, std::string arguments, Called call
     if (late == waiting_.end()) return;
     Called tell = std::move(late->second.called);
     give_up(number);
-    tell(fail(Code::unavailable, prefixed(fmt::format("It did not answer within {}; nobody knows how far it came.",
+    tell(fail(Code::unavailable, prefixed(fmt::format("It did not answer within {}; it is not known how far it got.",
                                                       format_duration(call_timeout_ms_)))));
   });
   if (state_ == State::ready) {
@@ -141,7 +141,7 @@ int64_t Client::call(const std::string& tool, std::string arguments, Called call
         if (waits == waiting_.end()) return;
         Called tell = std::move(waits->second.called);
         waiting_.erase(waits);
-        tell(fail(Code::conflict, prefixed("It has died too often and is not begun again in this turn.")));
+        tell(fail(Code::conflict, prefixed("It has died too often and is not started again in this turn.")));
       });
     }
   }

@@ -128,7 +128,7 @@ class Http final : public Transport {
     if (!status) return lose(id, status.error().message);
     if (code == 404 && !session_.empty()) return end("It has forgotten the session.");
     if (code == 401 || code == 403)
-      return lose(id, fmt::format("It refuses us (HTTP {}); see to the headers of its settings.", code));
+      return lose(id, fmt::format("It refused the request (HTTP {}). Check the headers in its settings.", code));
     if (code / 100 != 2)
       return lose(id, fmt::format("It answered HTTP {}: {}", code, first_characters(one_line(text), 300)));
     const std::weak_ptr here = here_;

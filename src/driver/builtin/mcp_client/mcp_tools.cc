@@ -59,8 +59,8 @@ class McpTool final : public Tool {
   std::string summary(std::string_view input) const override { return short_line(input); }
   Result<Prepared> prepare(const ToolContext&, std::string input) const override {
     const Result<Document> document = Document::parse_or_empty(std::string_view(input).substr(0, input_bytes_max));
-    if (!document) return fail(Code::invalid_argument, "The arguments are no valid JSON: " + document.error().message);
-    if (input.size() > input_bytes_max) return fail(Code::too_large, "The arguments are no JSON object.");
+    if (!document) return fail(Code::invalid_argument, "The arguments are not valid JSON: " + document.error().message);
+    if (input.size() > input_bytes_max) return fail(Code::too_large, "The arguments are not a JSON object.");
     if (trim(input).empty()) input = "{}";
     Prepared call;
     call.need.subject = short_line(input, subject_characters);
@@ -174,7 +174,7 @@ void Servers::begin(std::move_only_function<void(std::vector<std::string>)> read
   beginning_ = 1;
   for (const auto& [name, server] : settings_.mcp) {
     if (clients_.size() >= servers_max) {
-      warnings_.push_back(fmt::format("Only {} MCP servers are begun.", servers_max));
+      warnings_.push_back(fmt::format("Only the first {} MCP servers are started.", servers_max));
       break;
     }
     Result<Client::Make> make = transport_for(name, server);

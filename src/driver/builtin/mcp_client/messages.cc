@@ -58,7 +58,7 @@ const json::array* array_in(const json::object& object, std::string_view name) {
 Result<Document> parse_object(std::string_view text) {
   Result<Document> document = Document::parse(text);
   if (!document) return document;
-  if (!document->value().is_object()) return wrong("It is no JSON object.");
+  if (!document->value().is_object()) return wrong("It is not a JSON object.");
   return document;
 }
 
@@ -131,12 +131,12 @@ Result<Received> parse_received(std::string_view text) {
   Received received;
   if (const std::string method = text_in(object, "method"); !method.empty()) {
     if (!id) return received;
-    if (!id->is_string() && !id->is_int64() && !id->is_uint64()) return wrong("Its id is none.");
+    if (!id->is_string() && !id->is_int64() && !id->is_uint64()) return wrong("Its id is not valid.");
     received.kind = Received::Kind::request;
     received.answer = answer_to(*id, method);
     return received;
   }
-  if (!id || !id->is_int64()) return wrong("It answers nothing that was asked.");
+  if (!id || !id->is_int64()) return wrong("It answers no open request.");
   received.id = id->get_int64();
   if (const json::value* result = object.if_contains("result")) {
     received.kind = Received::Kind::response;
@@ -147,7 +147,8 @@ Result<Received> parse_received(std::string_view text) {
   if (!error || !error->is_object()) return wrong("It has neither a result nor an error.");
   received.kind = Received::Kind::error;
   const std::string message = one_line(text_in(error->get_object(), "message"));
-  received.body = message.empty() ? "an error without words" : std::string(first_characters(message, error_characters));
+  received.body =
+      message.empty() ? "an error without a message" : std::string(first_characters(message, error_characters));
   return received;
 }
 
@@ -166,7 +167,7 @@ Result<ToolPage> parse_tools(std::string_view result) {
   if (!document) return std::unexpected(document.error());
   const json::object& object = document->value().get_object();
   const json::array* list = array_in(object, "tools");
-  if (!list) return wrong("Its list of tools is none.");
+  if (!list) return wrong("Its list of tools is not a list.");
   ToolPage page;
   page.next_cursor = text_in(object, "nextCursor");
   if (page.next_cursor.size() > 4096) return wrong("Its cursor is too long.");

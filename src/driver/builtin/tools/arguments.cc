@@ -12,7 +12,7 @@ Status read_arguments(std::string_view input, const std::function<void(Fields&)>
     return fail(Code::too_large,
                 "The arguments are longer than " + std::to_string(input_bytes_max) + " bytes; do it in several calls.");
   const Result<Document> document = Document::parse_or_empty(input);
-  if (!document) return fail(Code::invalid_argument, "The arguments are no valid JSON: " + document.error().message);
+  if (!document) return fail(Code::invalid_argument, "The arguments are not valid JSON: " + document.error().message);
   if (!document->value().is_object())
     return fail(Code::invalid_argument, "The arguments must be a JSON object, as the tool's schema says.");
   Fields fields(document->value());

@@ -224,7 +224,8 @@ class Fetch final : public Tool {
  private:
   std::unique_ptr<ToolRun> run(const ToolContext& context, Arguments arguments, Done done) const {
     if (context.permitted != arguments.url)
-      return told_later(parts_.engine, {.output = "Nobody allowed to fetch " + arguments.url + ".", .is_error = true},
+      return told_later(parts_.engine,
+                        {.output = "The permission was not for " + arguments.url + ".", .is_error = true},
                         std::move(done));
     return std::make_unique<FetchRun>(parts_, std::move(arguments), std::move(done));
   }

@@ -45,11 +45,11 @@ TEST_F(FileTools, AWrongCallIsToldInWords) {
   EXPECT_EQ(bad(*read, R"({"path":1})"), "`path` must be a text.");
   EXPECT_EQ(bad(*read, R"({"path":"a","lines":3})"), "Unknown field `lines`. Known here: path, offset, limit.");
   EXPECT_EQ(bad(*read, R"([1])"), "The arguments must be a JSON object, as the tool's schema says.");
-  EXPECT_TRUE(bad(*read, R"({"path":)").starts_with("The arguments are no valid JSON")) << bad(*read, "{");
+  EXPECT_TRUE(bad(*read, R"({"path":)").starts_with("The arguments are not valid JSON")) << bad(*read, "{");
   EXPECT_EQ(bad(*read, R"({"path":"a","offset":0})").substr(0, 40), "`offset` must be a whole number from 1 t");
   EXPECT_EQ(bad(*edit, R"({"path":"a","old_string":"x"})"), "`new_string` must be given.");
   EXPECT_EQ(bad(*glob, R"({"pattern":"/etc/*"})"), "`pattern` must be relative; give the folder in `path`.");
-  EXPECT_TRUE(bad(*grep, R"({"pattern":"("})").contains("is no regular expression"));
+  EXPECT_TRUE(bad(*grep, R"({"pattern":"("})").contains("is not a regular expression"));
 }
 
 TEST_F(FileTools, ReadShowsLinesWithNumbers) {
@@ -76,9 +76,9 @@ TEST_F(FileTools, ReadIsBoundedWhateverTheFileIs) {
   work.write("binary", std::string("\x7f"
                                    "ELF\0\0\0",
                                    7));
-  EXPECT_TRUE(bad(*read, R"({"path":"binary"})").starts_with("This is no text but "));
+  EXPECT_TRUE(bad(*read, R"({"path":"binary"})").starts_with("This is not text but "));
   work.write("image.png", std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\6\0\0\0", 29));
-  EXPECT_TRUE(bad(*read, R"({"path":"image.png"})").starts_with("This is no text but "));
+  EXPECT_TRUE(bad(*read, R"({"path":"image.png"})").starts_with("This is not text but "));
 }
 
 TEST_F(FileTools, WhatIsNoFileIsSaid) {
@@ -213,7 +213,7 @@ TEST_F(FileTools, EditReplacesExactlyOnePlace) {
   EXPECT_EQ(good(*edit, R"({"path":"a.cc","old_string":"c = 2","new_string":"c = 3"})"),
             "Changed one place in a.cc. Now it reads:\n     1\tint a = 1;\n     2\tint b = 1;\n     3\tint c = 3;\n    "
             " 4\t\n");
-  EXPECT_TRUE(bad(*edit, R"({"path":"a.cc","old_string":"= 1","new_string":"= 5"})").contains("there 2 times"));
+  EXPECT_TRUE(bad(*edit, R"({"path":"a.cc","old_string":"= 1","new_string":"= 5"})").contains("occurs 2 times"));
   good(*edit, R"({"path":"a.cc","old_string":"= 1","new_string":"= 5","replace_all":true})");
   EXPECT_EQ(content_of(work / "a.cc"), "int a = 5;\nint b = 5;\nint c = 3;\n");
   EXPECT_TRUE(bad(*edit, R"({"path":"a.cc","old_string":"nope","new_string":""})").contains("is not in the file"));

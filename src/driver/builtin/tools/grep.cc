@@ -75,7 +75,7 @@ void read_fields(Fields& fields, Arguments& arguments) {
   if (!arguments.glob.empty() && !name_glob(arguments.glob))
     return fields.refuse("glob", "must be a pattern such as `*.cc` or `src/**/*.h`");
   if (const auto regex = compile(arguments); !regex->ok())
-    fields.refuse("pattern", "is no regular expression (RE2): " + to_utf8(regex->error()) +
+    fields.refuse("pattern", "is not a regular expression (RE2): " + to_utf8(regex->error()) +
                                  "; set `literal` to search for plain text");
 }
 
@@ -121,7 +121,7 @@ class Search {
                          format_duration(patience_ms));
     else if (end.stopped && !end.why.empty())
       out += fmt::format("[the search {}; there may be more]\n", end.why);
-    if (too_large_ > 0) out += fmt::format("[{} files over 32 MiB were passed by]\n", too_large_);
+    if (too_large_ > 0) out += fmt::format("[{} files over 32 MiB were skipped]\n", too_large_);
     return {.output = std::move(out)};
   }
 

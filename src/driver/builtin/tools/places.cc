@@ -153,7 +153,7 @@ Result<Place> Places::find_permitted(std::string_view path, Access access, std::
   if (access == Access::write)
     if (Status good = check_sandboxed(*place); !good) return std::unexpected(good.error());
   if (place->shown == permitted || (access == Access::read && place->inside)) return place;
-  return fail(Code::forbidden, "Nobody allowed to use " + place->real + "; it is not what was asked for.",
+  return fail(Code::forbidden, "The permission was for another path: " + place->real + " is not what was asked for.",
               "not_permitted");
 }
 

@@ -90,7 +90,7 @@ std::string why_not_text(const files::File& file) {
   head.resize(static_cast<size_t>(std::max<int64_t>(files::read_at(file, 0, head.data(), head.size()), 0)));
   if (!head.contains('\0')) return {};
   const std::string type = files::media_type(head);
-  return fmt::format("This is no text but {} of {} bytes, and {}.", type, file.size,
+  return fmt::format("This is not text but {} of {} bytes: {}.", type, file.size,
                      type.starts_with("image/") ? "images cannot be shown to you here"
                                                 : "it is not shown; a command may tell you more about it");
 }

@@ -51,11 +51,11 @@ std::string without_blanks(std::string_view text) {
 
 std::string why_not_found(std::string_view text, std::string_view old) {
   if (text.contains("\r\n") && !old.contains('\r') && contains_text(without(text, '\r'), old))
-    return "`old_string` is there but for its line ends: this file ends its lines with CR LF. Replace within single "
+    return "`old_string` matches except for its line ends: this file ends its lines with CR LF. Replace within single "
            "lines, or write the file anew.";
   const std::string bare = without_blanks(old);
   if (!bare.empty() && contains_text(without_blanks(text), bare))
-    return "`old_string` is there but for blanks and tabs: copy it exactly as `read` shows it, without the line "
+    return "`old_string` matches except for blanks and tabs: copy it exactly as `read` shows it, without the line "
            "numbers.";
   return "`old_string` is not in the file: read it again, and copy the text exactly, without the line numbers.";
 }
@@ -69,10 +69,10 @@ Result<Replaced> replace_exactly(std::string_view text, std::string_view old, st
   const std::vector<size_t> places = places_of(text, old);
   if (places.empty()) return wrong(why_not_found(text, old));
   if (std::ssize(places) > replacements_max)
-    return wrong(fmt::format("`old_string` is there more than {} times; use a command.", replacements_max));
+    return wrong(fmt::format("`old_string` occurs more than {} times; use a command.", replacements_max));
   if (places.size() > 1 && !all)
     return wrong(
-        fmt::format("`old_string` is there {} times; give more of the text around the one that you mean, or "
+        fmt::format("`old_string` occurs {} times; give more of the text around the one that you mean, or "
                     "set `replace_all`.",
                     places.size()));
   if (text.size() + places.size() * by.size() > result_max)

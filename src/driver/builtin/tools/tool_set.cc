@@ -227,7 +227,7 @@ void Turn::choose() {
   for (const auto& tool : all)
     if (std::ranges::find(chosen, tool->spec().name) != chosen.end()) tools_.push_back(tool);
   for (const std::string& word : unknown)
-    warnings_.push_back(fmt::format("The agent {} names a tool \"{}\" that there is not.", agent_->name, word));
+    warnings_.push_back(fmt::format("The agent {} names a tool \"{}\" that does not exist.", agent_->name, word));
   if (!find("skill")) skills_text_.clear();
   if (auto ready = std::exchange(ready_, nullptr)) ready(std::move(warnings_));
 }
