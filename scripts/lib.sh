@@ -42,9 +42,9 @@ install_packages() {
   missing=$(missing_packages "$1")
   [[ -z $missing ]] && return
   command -v apt-get >/dev/null ||
-    die "These Debian 12 packages (or their like) are needed and apt-get is not here to install them:" $missing
+    die "errand needs these Debian 12 packages (or similar ones). apt-get was not found, so install them yourself:" $missing
   [[ $(id -u) == 0 ]] || command -v sudo >/dev/null ||
-    die "Packages are missing, and only root may install them (sudo is not here). As root, once:
+    die "Packages are missing, and installing them needs root (sudo was not found). Ask an administrator to run once:
   apt-get update && apt-get install -y --no-install-recommends" $missing
   say "Installing:" $missing
   local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends)

@@ -70,7 +70,7 @@ function send(method, target, body, signal) {
         try {
           resolve({ status: reply.statusCode, body: text ? JSON.parse(text) : {} });
         } catch {
-          reject(new Error(`no JSON came back (${reply.statusCode})`));
+          reject(new Error(`the answer is not JSON (${reply.statusCode})`));
         }
       });
     });
@@ -100,7 +100,7 @@ function start_server() {
     let said = '';
     child.stderr.on('data', (chunk) => (said = (said + chunk).slice(-2_000)));
     child.on('error', () =>
-      reject(new Error(`errand is not to be found (${program}). Install it, then run: errand opencode install`)),
+      reject(new Error(`errand was not found (${program}). Install it, then run: errand opencode install`)),
     );
     child.on('close', (code) =>
       code === 0 ? resolve() : reject(new Error(`errand's server could not be started: ${said.trim() || `exit code ${code}`}`)),
@@ -366,12 +366,12 @@ export const Errand = async ({ client, directory }) => {
         { signal: context.abort, repeatable: info.annotations?.read_only === true },
       );
     } catch (error) {
-      if (context.abort?.aborted) throw new Error('The wait was given up. The background tasks go on.');
+      if (context.abort?.aborted) throw new Error('The wait was cancelled. The background tasks go on.');
       const list = tools.find(({ name }) => name.endsWith('_list'))?.name;
       throw new Error(
         error.unsent || !list
           ? error.message
-          : `${error.message}. The call may have been done all the same: ${list} shows the tasks that there are.`,
+          : `${error.message}. The call may have been carried out: ${list} shows the tasks.`,
       );
     } finally {
       state.calls--;

@@ -7,8 +7,8 @@
 
 namespace errand {
 
-// How many bytes at the end of `bytes` begin a character that is not whole yet. Bytes that turn out to begin none are
-// held for nothing, and change no text.
+// How many bytes at the end of `bytes` begin a character that is not complete yet. The caller holds them back until
+// more bytes come. If they turn out not to begin a character, the text is still the same; they only came later.
 inline size_t unfinished(std::string_view bytes) {
   for (size_t back = 1; back <= std::min<size_t>(3, bytes.size()); ++back) {
     const auto byte = static_cast<unsigned char>(bytes[bytes.size() - back]);

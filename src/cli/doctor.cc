@@ -162,7 +162,7 @@ void check_quotas(Context& context, Checks& checks) {
   for (const QuotaInfo& quota : quotas)
     checks.push_back(
         {"usage limit", State::warning,
-         fmt::format("{} since {}, until {} at the latest: {} tasks wait, {} in the queue ({})", quota.account,
+         fmt::format("{} since {}, until {} at the latest: {} waiting, {} in line ({})", quota.account,
                      format_time(quota.since), format_time(quota.until), quota.waiting, quota.queued, quota.text),
          "errand quota shows the tasks; errand quota clear makes them ask again now."});
 }

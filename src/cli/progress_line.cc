@@ -52,7 +52,7 @@ std::string activity(const TaskInfo& task) {
     return "waits: " + waiting.kind;
   }
   if (task.status == "pending" || (task.status == "resumed" && task.queue_position))
-    return task.queue_position ? fmt::format("waits for a slot (number {} in the queue)", *task.queue_position)
+    return task.queue_position ? fmt::format("waits for a slot (place {} in line)", *task.queue_position)
                                : "waits for a slot";
   if (!task.at_work()) {
     if (!task.error_message.empty()) return shown_line(task.error_message);

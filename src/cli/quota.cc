@@ -19,7 +19,7 @@ int list(Context& context) {
   if (!quotas) return context.screen.fail(quotas.error());
   if (quotas->empty()) context.screen.say("No task waits for a usage limit.");
   for (const QuotaInfo& quota : *quotas) {
-    context.screen.out_line(fmt::format("{}  since {}  until {}  {} waiting, {} in the queue", one_line(quota.account),
+    context.screen.out_line(fmt::format("{}  since {}  until {}  {} waiting, {} in line", one_line(quota.account),
                                         format_time(quota.since), format_time(quota.until), quota.waiting,
                                         quota.queued));
     if (!quota.text.empty()) context.screen.out_line("  " + one_line(quota.text));

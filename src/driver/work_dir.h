@@ -9,8 +9,8 @@
 
 namespace errand {
 
-// Is `path` a folder that is there? Absolute; an empty one is nobody's wish and passes. `field` is what the launch
-// calls it. invalid_argument, reason `bad_work_dir`. Blocking: for Driver::look.
+// Checks that `path` is absolute and an existing folder. An empty path passes: the launch named none. `field` is what
+// the launch calls it. invalid_argument, reason `bad_work_dir`. Blocking: for Driver::look.
 Status check_folder(std::string_view field, const std::string& path);
 
 }  // namespace errand

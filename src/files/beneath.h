@@ -1,11 +1,11 @@
 // Files below a folder whose content somebody else writes: a task's artifacts, its work dir.
 //
-// What is opened is a regular file below the folder, or nothing: a path that is absolute or has "..", a symbolic link
-// anywhere in it, a device, a fifo and a socket are refused by the kernel (openat2), not by looking at the text and
-// hoping that nothing changes before the open. Where there is no openat2 (an old kernel, a sandbox that forbids it) the
-// path is walked a component at a time without following links, which refuses the same.
+// A call opens a regular file below the folder, or nothing. The kernel (openat2) refuses a path that is absolute or has
+// "..", a symbolic link anywhere in it, a device, a fifo and a socket while it opens the path; a check of the text
+// before the open could be outrun. Without openat2 (an old kernel, a sandbox that forbids it) the path is walked one
+// component at a time without following links, which refuses the same.
 //
-// A hard link is a file like any other: whoever could make it could as well have copied what it names.
+// A hard link is a file like any other: a program that could make it could also have copied the file.
 //
 // Threads: any. All calls may block on the disk, never on a peer (a fifo's other end).
 #pragma once

@@ -1,6 +1,6 @@
 // Patterns for paths, such as `dist/**/*.js`: `*` and `?` stand for parts of one name, `[a-z]` and `[!a-z]` for one
-// character, `**` for any number of folders. A name that begins with a dot is meant only by a pattern whose own part
-// does: `**` does not wander into .git. A slash at the end means all that is below.
+// character, `**` for any number of folders. A name that begins with a dot matches only if its part of the pattern
+// begins with a dot, too: `**` does not match .git. A slash at the end matches everything below.
 //
 // A pattern is followed down a tree name by name, so that a walk never goes where nothing can match.
 #pragma once

@@ -29,7 +29,7 @@ class Source {
   };
   virtual Result<Chunk> read(int64_t offset, int64_t limit) = 0;
   virtual int64_t size() = 0;
-  // Is this worth asking whether it is text at all? A log always is.
+  // False: it is always text, as a log is.
   virtual bool may_be_binary() const { return true; }
 };
 
@@ -61,10 +61,10 @@ struct Seen {
   int64_t matches = 0;   // With grep.
   bool more = false;     // Something follows (with tail: came before) that was not given.
   bool stopped = false;  // The search took too long and ended at `next`.
-  bool binary = false;   // It is no text; nothing is given.
+  bool binary = false;   // It is not text; `text` is empty.
 };
 
-// A look that is out of its bounds (limit, tail, context) is brought into them.
+// Reads what `what` asks for; its limit, tail and context are first cut to their bounds. Blocking.
 Result<Seen> look(Source& source, Look what, Clock& clock);
 
 // A word for the reader where a look did not give all: "Bytes 0 to 16384 of 99000; ask for offset=16384 to go on."

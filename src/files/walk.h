@@ -30,7 +30,7 @@ struct Walked {
   std::vector<Found> files;  // By path.
   int64_t links = 0;         // Links, fifos, sockets and devices that would have been files.
   int64_t over = 0;          // Files past the limit.
-  bool stopped = false;      // A bound was met: there may be more that nobody has looked at.
+  bool stopped = false;      // A bound was reached: there may be more files.
 };
 
 // All files, or, where there are patterns, those that one of them means.

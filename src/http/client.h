@@ -2,8 +2,9 @@
 // of its own; only curl.h and who includes it know it. The library is looked for at run time, so that the binary starts
 // without it: then every call ends with an error that names the package.
 //
-// TLS is verified, always. Proxies are those of the environment (http_proxy, https_proxy, all_proxy, no_proxy), the
-// certificates the machine's, or those that Options names. Only http and https, also behind a redirect.
+// TLS is always verified. The client uses the proxies of the environment (http_proxy, https_proxy, all_proxy,
+// no_proxy), and trusts the machine's certificates or those that Options names. Only http and https, also after a
+// redirect.
 //
 // Threads: everything here is called, and calls back, on the thread of the Executor that the client was given.
 #pragma once
@@ -36,8 +37,8 @@ struct Request {
   int64_t body_max = 64 << 20;  // A longer answer ends the call with `too_large`.
   bool follow_redirects =
       false;  // At most 5; credentials (Authorization, x-api-key, cookies) stay with the first host.
-  // Only to addresses of the open internet (public_address.h), whatever a name is resolved to: for addresses that
-  // somebody else chose. Goes directly, without the proxies of the environment: what they reach nobody here knows.
+  // Connects only to addresses of the open internet (public_address.h), whatever a name resolves to: for addresses that
+  // somebody else chose. Does not use the proxies of the environment, because they may reach private networks.
   bool public_only = false;
   bool compressed = false;  // Ask for a compressed body, and undo it; body_max counts what comes out.
 };
@@ -65,12 +66,12 @@ class Handler {
   virtual void done(Status) = 0;
 };
 
-// A call under way. Destroyed, the request is ended and nothing is called any more.
+// A call under way. Its destructor ends the request; after it no callback comes.
 class Call {
  public:
   virtual ~Call() = default;
-  // The handler is called no more until go_on(): so much of the answer as may be on its way to it (in_flight_max) is
-  // read meanwhile, and the rest waits at the server. May be called inside the handler.
+  // Pauses the call until go_on(): the handler is not called, at most in_flight_max bytes of the answer are read ahead,
+  // and the rest waits at the server. May be called inside the handler.
   virtual void hold() {}
   virtual void go_on() {}
 };

@@ -1,5 +1,5 @@
-// What is known of models: how much they take and give, and what it costs. A small table, by the beginnings of names;
-// settings go over it. What is unknown is careful: 128k of context, no prices.
+// What is known of models: their limits and prices. A small table, looked up by the beginnings of names; settings
+// override it. Unknown models get careful values: 128k of context, no prices.
 #pragma once
 
 #include <cstdint>

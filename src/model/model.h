@@ -32,7 +32,7 @@ std::optional<Api> parse_api(std::string_view text);
 
 struct Endpoint {
   Api api = Api::anthropic;
-  std::string base_url;  // "https://api.anthropic.com", "http://127.0.0.1:11434/v1"; a slash at its end is no matter.
+  std::string base_url;  // "https://api.anthropic.com", "http://127.0.0.1:11434/v1"; a slash at its end is ignored.
   std::string key;       // Never stored or logged. Empty: none is sent (a local server).
   std::map<std::string, std::string>
       headers;  // Sent with each request, over our own of the same name; may hold secrets too.
@@ -112,12 +112,12 @@ struct Answer {
 
 struct Failure {
   enum class Kind : uint8_t {
-    quota,       // A usage or spending limit: waiting until retry_at helps (0: nobody knows), trying now does not.
-    overloaded,  // Too much at once, there or here; all tries are used up.
-    auth,        // The key is missing, wrong, or may not do this.
+    quota,             // A usage or spending limit: wait until retry_at (0: not known); trying now does not help.
+    overloaded,        // Too much at once, there or here; all tries are used up.
+    auth,              // The key is missing, wrong, or may not do this.
     context_too_long,  // The conversation is longer than the model takes: compact it.
-    invalid,           // The request is refused; the same one always will be.
-    network,           // Nobody there, wrong certificate, no answer in time.
+    invalid,           // The request is refused, and would be again.
+    network,           // No connection, wrong certificate, or no answer in time.
     cut,               // The answer ended in the middle, after a block had begun: ask again.
   } kind = Kind::network;
   int status = 0;          // HTTP's, 0 where there was none.
@@ -135,14 +135,15 @@ class Listener {
   virtual void block_began(size_t /*index*/, const Block&) {}
   virtual void text(size_t /*index*/, std::string_view) {}   // Of a text or a reasoning block.
   virtual void input(size_t /*index*/, std::string_view) {}  // Of a tool call: a piece of JSON, whole only at the end.
-  // Only before the first block: what was shown is never shown again. `attempt` counts from 1, `wait` from now.
+  // The request is tried again after `wait`. Only before the first block, so that nothing is shown twice. `attempt`
+  // counts from 1.
   virtual void retrying(int /*attempt*/, Millis /*wait*/, const Failure&) {}
   // One of these two, once, last.
   virtual void answered(Answer) = 0;
   virtual void failed(Failure) = 0;
 };
 
-// A question under way. Destroyed, the request is ended and nothing is called any more.
+// A question under way. Its destructor ends the request; after it no callback comes.
 class Ask {
  public:
   virtual ~Ask() = default;
@@ -176,7 +177,7 @@ std::unique_ptr<Models> make_models(http::Client& client, Timers& timers, Clock&
 // API is Responses at api.openai.com and Chat Completions elsewhere. Either of a pair is enough. ERRAND_MODEL_API (a
 // name of an Api) decides where both are there or the rule is wrong.
 std::optional<Endpoint> endpoint_from_environment(const std::map<std::string, std::string>& environment);
-// The model to ask where nobody chose one; empty where only the server's owner can know (a compatible server).
+// The default model of the provider; empty for a compatible server, whose models only its owner knows.
 std::string_view default_model(const Endpoint& endpoint);
 
 }  // namespace errand::model

@@ -14,7 +14,7 @@ std::string api_url(const Endpoint& endpoint, std::string_view path);
 std::string host_of(std::string_view url);
 bool is_openai(const Endpoint& endpoint);
 bool is_openrouter(const Endpoint& endpoint);
-// OpenAI's models that reason: o3, gpt-5 and newer; others refuse to be asked for it.
+// OpenAI's models that reason: o3, gpt-5 and newer. Others refuse a request with an effort.
 bool reasons(std::string_view openai_model);
 
 }  // namespace errand::model

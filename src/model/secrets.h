@@ -1,4 +1,4 @@
-// Secrets that a server quotes: taken out of what it says, however its words are cut. Pure.
+// Removes secrets that a server quotes from what it says, however its words are cut into pieces. Pure.
 #pragma once
 
 #include <string>

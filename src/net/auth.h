@@ -1,14 +1,14 @@
-// Who may ask: the check that every request passes before its body is read, and the login of browsers.
+// The check that every request passes before its body is read, and the login of browsers.
 //
-// A request is the owner's where it comes through the unix socket, has the token (`Authorization: Bearer TOKEN`), or
-// has a browser session (cookie and `X-Errand-Session`, see session.h). It may have another token instead, which may do
-// less (tokens.h), or a task's own, also on the unix socket: who it is stands in Request::who, and the routes see to
-// what they may. Without any of these only /api/health, the page's own files and the exchange of a one-time code
-// answer. Nothing turns this off.
+// A request belongs to the owner if it comes through the unix socket, has the token (`Authorization: Bearer TOKEN`), or
+// has a browser session (cookie and `X-Errand-Session`, see session.h). It may instead have a token that may do less
+// (tokens.h) or a task's own token, also on the unix socket. The check stores the caller in Request::who; the routes
+// decide what that caller may do. Without credentials only /api/health, the page's own files and the exchange of a
+// one-time code answer. Nothing turns this off.
 //
-// Whatever else a request has, it must not come from another site: Host must be one of our names (421), Origin our own
-// (403), Sec-Fetch-Site none or same-origin (403), and a body must be JSON (415), which a foreign page cannot send
-// without asking us first; and we answer no such question (no CORS at all).
+// In any case a request must not come from another site: Host must be one of our names (421), Origin our own (403),
+// Sec-Fetch-Site none or same-origin (403), and a body must be JSON (415). A foreign page cannot send JSON without
+// a CORS preflight, and this server answers none.
 //
 //   POST /api/login/codes          -> 201 {"code","expires_in_s"}     by the owner: `errand open`
 //   POST /api/login {"code"}       -> 200 {"session","expires_at"}    and the cookie; by the page, once per code
@@ -35,7 +35,7 @@ namespace errand::net {
 struct AuthSettings {
   std::string token;               // From load_or_make_token.
   std::vector<std::string> hosts;  // Further names of this server, see Hosts.
-  bool behind_proxy = false;       // X-Forwarded-Proto and -For are a proxy's own words.
+  bool behind_proxy = false;       // Trust X-Forwarded-Proto and -For: the proxy in front sets them.
   std::string ended_sessions;      // A file in the data folder, see Sessions.
 };
 
@@ -56,7 +56,7 @@ class Auth {
     return [this](Request& head, uint64_t content_length) { return check(head, content_length); };
   }
   std::optional<Response> check(Request& head, uint64_t content_length);
-  // Shows credentials of ours. Asked where none are needed, and whoever has them is told more.
+  // Does the request have valid credentials? For paths that need none but say more to a caller who has them.
   bool is_known(const Request& request);
   // Answers the login paths. False: it is not one of them, and was not answered.
   bool handle(const ExchangePtr& exchange);
@@ -75,7 +75,7 @@ class Auth {
  private:
   std::optional<Response> check_site(Request& head);
   std::optional<Response> check_credentials(Request& head);
-  // Whose bearer token the request has; absent: nobody's.
+  // The caller that the request's bearer token names; absent: the token is not valid.
   std::optional<Principal> bearer(const Request& request);
   std::optional<Principal> task_bearer(std::string_view given) const;
   Response failed(const Request& request, std::string_view detail);

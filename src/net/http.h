@@ -58,8 +58,8 @@ struct Slice {
   std::shared_ptr<const void> owner;
 };
 
-// What a streaming reply writes. It is pulled by its connection whenever that can write; a slow connection pulls
-// rarely, and that is all it costs. I/O thread only.
+// What a streaming reply writes. The connection pulls from it whenever it can write; a slow connection pulls rarely and
+// costs nothing else. I/O thread only.
 class StreamSource {
  public:
   // The connection is gone, or the stream has ended. Never inside pull() or wake: a source may be woken from a loop
@@ -77,12 +77,12 @@ class StreamSource {
   virtual void on_ready(std::function<void()> wake) = 0;
 };
 
-// The same source, which ends as soon as it is pulled and `still_good` says no. As it is where that is empty.
+// The same source, which ends at the first pull for which `still_good` says no. An empty `still_good` changes nothing.
 std::unique_ptr<StreamSource> while_good(std::unique_ptr<StreamSource> source, std::function<bool()> still_good);
 
-// One request being answered. Handlers keep it until they have answered; a peer that left meanwhile is no error: the
-// answer is dropped. Exactly one of reply() and stream() is called, once, on the I/O thread, at any time. An exchange
-// that is let go without an answer is answered 500.
+// One request being answered. A handler keeps it until it has answered. It calls exactly one of reply() and stream(),
+// once, on the I/O thread, at any time. If the peer has left meanwhile, the answer is dropped; that is not an error. An
+// exchange that is destroyed without an answer answers 500.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -99,8 +99,8 @@ using ExchangePtr = std::shared_ptr<Exchange>;
 // A body whose length the head does not tell (chunked).
 inline constexpr uint64_t unknown_length = UINT64_MAX;
 
-// Decides on the head alone, before the body is read: an answer refuses the request (401, 403, 421, 413, ...), nothing
-// lets it pass. It may set `secure`, `peer` (behind a proxy) and `reply_headers`.
+// Decides on the head alone, before the body is read. A response refuses the request (401, 403, 421, 413, ...); no
+// response lets it pass. It may set `secure`, `peer` (behind a proxy) and `reply_headers`.
 using HeadCheck = std::function<std::optional<Response>(Request& head, uint64_t content_length)>;
 using Handler = std::function<void(ExchangePtr)>;
 

@@ -1,5 +1,5 @@
-// How often a client may fail to prove who it is. Only failures count, and only a further failure is refused: the right
-// token passes always, so nobody locks its owner out.
+// How often a client may send wrong credentials. Only failures count, and only a further failure is refused: the right
+// token always passes, so nobody can lock the owner out.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The loop: the one I/O thread. Engine, HTTP and the supervisor's client live on it. Only loop.cc knows Asio; who needs
-// sockets or timers takes a Watch or a Timer.
+// The loop: the one I/O thread. Engine, HTTP and the supervisor's client live on it. Only loop.cc knows Asio; code that
+// needs sockets or timers takes a Watch or a Timer.
 #pragma once
 
 #include <functional>

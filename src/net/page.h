@@ -1,9 +1,9 @@
-// The page's own files, as they were built into the binary (scripts/page). They need no credentials: there is nothing
-// of anybody's in them.
+// The page's own files, as they were built into the binary (scripts/page). They need no credentials: they hold no
+// user's data.
 //
-// Files with a hash in their name never change and are kept by browsers for ever; the rest is asked for again each time
-// and answered 304 where the browser has it already. Each is there as it is, as gzip and as brotli: nothing is
-// compressed while serving.
+// Files with a hash in their name never change, and browsers keep them forever. Browsers ask for the others each time
+// and get 304 if they have them already. The binary has each file plain, as gzip and as brotli: nothing is compressed
+// while serving.
 #pragma once
 
 #include <span>

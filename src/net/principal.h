@@ -2,7 +2,7 @@
 //
 // The owner (the token in the data folder, the unix socket, a browser session) may do everything. A further token has
 // scopes. A task's own token is for what runs inside it: it reaches that task's subtree, and dies with the task's work.
-// Who shows nothing is nobody, and may do nothing.
+// A caller without credentials may do nothing.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ struct Principal {
   }
   bool may(Scope scope) const { return scopes.has(scope); }
   bool is_owner() const { return id == "owner"; }
-  // Who only looks leaves no trace: what a look would mark as read or as told stays as it is.
+  // True for a caller without the scopes `tasks` and `exec`: its reads mark no result as read and take no notice.
   bool only_looks() const { return !may(Scope::tasks) && !may(Scope::exec); }
 };
 

@@ -1,7 +1,7 @@
-// Bytes in, a Request out. Beast's parser splits the message and undoes chunking; here is what it is too kind about:
-// folded lines, two lengths, a length beside a transfer coding, any coding but chunked, repeated single headers. All of
-// these are ways to make two programs see different requests in the same bytes, so all end in 400 and a closed
-// connection.
+// Bytes in, a Request out. Beast's parser splits the message and undoes chunking. This class refuses what Beast
+// accepts: folded lines, two lengths, a length beside a transfer coding, any coding but chunked, repeated single
+// headers. All of these are ways to make two programs see different requests in the same bytes, so all end in 400 and a
+// closed connection.
 //
 // No I/O: the connection feeds it, and so do the tests and the fuzzer.
 #pragma once

@@ -1,6 +1,6 @@
 // The request target: path and query, decoded once, here. Strict: what could be read in two ways (encoded slashes, dot
-// segments, empty segments, control characters, broken escapes, invalid UTF-8) is refused, never repaired, so that
-// nobody after us can read it differently.
+// segments, empty segments, control characters, broken escapes, invalid UTF-8) is refused, never repaired, so that no
+// later code can read it differently.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Further tokens, with scopes. Kept in the store as what their SHA-256 is, never as they are: whoever reads the
-// database cannot use them. Loop thread only.
+// Further tokens, with scopes. The store keeps only their SHA-256: a reader of the database cannot use them. Loop
+// thread only.
 #pragma once
 
 #include <functional>
@@ -37,7 +37,7 @@ class Tokens {
   // Blocking. What cannot be read is an error: a token that is not known must not be forgotten.
   Status load();
 
-  // Whose token this is; absent where it is none of ours, or has expired. It counts as used.
+  // The caller that this token names; absent if the token is unknown or has expired. Counts as a use.
   std::optional<Principal> use(std::string_view secret);
   // Is the token of that id still good?
   bool is_good(const std::string& id) const;
@@ -50,7 +50,7 @@ class Tokens {
   };
   // Durable before it is answered. Errors: exhausted where there are too many, what the store says.
   void add(std::string token_name, Scopes scopes, Time expires_at, std::move_only_function<void(Result<Made>)> reply);
-  // not_found where there is none of that id. It is refused from now on, whatever the store answers.
+  // not_found if no token has that id. The token is refused from now on, whatever the store answers.
   void remove(const std::string& id, std::move_only_function<void(Result<void>)> reply);
 
  private:

@@ -1,8 +1,8 @@
 // Control groups (cgroup v2): one for each run, where the supervisor may make one.
 //
 // A group ends all of its processes in one step (cgroup.kill), whatever they do meanwhile, and counts their CPU time
-// exactly. Where the controllers for memory and pids are delegated too, the kernel itself holds these limits. What
-// cannot be made here is left out, and the keeper looks at /proc instead (limit_watch.h).
+// exactly. If the controllers for memory and pids are delegated too, the kernel itself enforces these limits. Without
+// groups the keeper watches /proc instead (limit_watch.h).
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // The server's side of the supervisor: start runs, feed them, stop them, hear how they end.
 //
 // A run is one start of work: `task_….3` names its folder data_dir/run/task_….3/, its journal and its fence. Spawning a
-// run that exists returns that run and starts nothing. Threads: everything on the engine's thread; callbacks come
-// through the executor's thread and never inside a call.
+// run that exists returns that run and starts nothing. Threads: all calls on the engine's thread. Callbacks come on the
+// executor's thread, never inside a call.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct SpawnRequest {
   bool sandboxed = false;  // argv starts a sandbox (bwrap): a stop asks what runs in it, not the sandbox itself.
 };
 
-// How a run ended: written by the supervisor to the run's folder before anybody is told.
+// How a run ended. The supervisor writes it to the run's folder before it reports it.
 struct RunEnd {
   enum class How : uint8_t {
     exited,        // exit_code
@@ -56,7 +56,7 @@ struct RunEnd {
     timeout,       // The deadline; exit_code or signal say how it went.
     stopped,       // By stop().
     spawn_failed,  // `text` says why; nothing ran.
-    lost,          // The supervisor or the machine died: nobody knows.
+    lost,          // The supervisor or the machine died: the exit code is not known.
     limit,         // A limit of RunLimits: `limit` names it, exit_code or signal say how it went.
   } how = How::exited;
   int exit_code = 0;
@@ -82,8 +82,8 @@ struct RunUsage {
   double cpu_s = 0;
   int64_t memory_bytes = 0;
   int processes = 0;
-  // Read and written by the processes that are there, and by those they waited for. Of a process that runs as somebody
-  // else it is not known. It can go down, where a process goes: only a change means something.
+  // Bytes read and written by the live processes, and by children that they waited for. Not known for a process of
+  // another user. The number can go down when a process ends: only a change means something.
   int64_t io_bytes = 0;
   std::string states;  // The kernel's letter for each process ("SSR"), sorted; of the first 64.
 };
@@ -94,8 +94,8 @@ class RunListener {
   virtual ~RunListener() = default;
   // The journal holds `total` bytes now (counting the child's bytes). At most about 20 times a second.
   virtual void output(int64_t total) = 0;
-  // The whole tree is gone, the output is drained and on disk. So is the end, unless nothing was printed: then it is
-  // written down, and whoever hears it stores it. Once, last.
+  // The whole tree is gone, and the output is drained and on disk. The end is on disk, too, if the run printed
+  // anything; the end of a silent run is written but not synced, and the listener must store it. Called once, last.
   virtual void ended(const RunEnd& end) = 0;
   // What the whole tree used so far. At most every three seconds, and only where it has changed.
   virtual void used(const RunUsage& /*usage*/) {}
@@ -132,7 +132,7 @@ class SupervisorClient {
   // not_found: no folder, so it was never started.
   using TakenUp = std::move_only_function<void(Result<Attached>)>;
   virtual void attach(const std::string& run, RunListener* listener, TakenUp done) = 0;
-  // No callback reaches this listener any more. The run goes on.
+  // After this call no callback reaches the listener. The run goes on.
   virtual void forget(RunListener* listener) = 0;
   // SIGTERM to the tree, SIGKILL after the grace time (or the given one). ended() follows.
   virtual void stop(const std::string& run, std::optional<Millis> grace_ms = {}) = 0;
@@ -144,9 +144,9 @@ class SupervisorClient {
   virtual void input(const std::string& run, int64_t number, std::string bytes, Taken done) = 0;
   virtual void close_input(const std::string& run) = 0;
   virtual void usage(const std::string& run, std::move_only_function<void(Result<RunUsage>)> done) = 0;
-  // Protocol journals: everything before `offset` may go.
+  // Protocol journals: the supervisor may delete everything before `offset`.
   virtual void release_journal(const std::string& run, int64_t offset) = 0;
-  // The run's folder goes (an ended run's at once; a live one is stopped first).
+  // Deletes the run's folder: at once if the run has ended; a live run is stopped first.
   virtual void release(const std::string& run) = 0;
   virtual void list(std::move_only_function<void(Result<std::vector<RunStatus>>)> done) = 0;
   // Any thread.
@@ -155,14 +155,14 @@ class SupervisorClient {
 
 // The reason of an error where a frame of standard input comes a second time.
 inline constexpr const char* input_taken = "input_taken";
-// The reason of an error where there is no supervisor and none can be started.
+// The reason of an error when no supervisor runs and none can be started.
 inline constexpr const char* supervisor_unavailable = "supervisor_unavailable";
 
 // Finds the supervisor of `data_dir`, or starts one (`self` with the word "supervisor"), and connects. Blocking, for
-// start-up: a few milliseconds, on a disk that stalls up to ten seconds. Where the connection is lost later, the client
-// finds or starts one again by itself; runs that went with the old one end as `lost`. Where none can be started for
-// `unavailable_ms`, whoever waits is told: requests fail with supervisor_unavailable, runs end as `lost`. It goes on
-// trying. A supervisor that is there and does not answer (stopped, late) is waited for.
+// start-up: a few milliseconds; up to ten seconds on a disk that stalls. If the connection is lost later, the client
+// finds or starts a supervisor again by itself; runs that died with the old one end as `lost`. If none can be started
+// for `unavailable_ms`, requests fail with supervisor_unavailable and runs end as `lost`; the client keeps trying. It
+// waits for a supervisor that runs and does not answer (stopped, late).
 struct ClientOptions {
   std::string data_dir;
   std::string self;      // The errand binary.

@@ -58,8 +58,8 @@ class Connection {
   Connection(SupervisorFinder finder, FoundSupervisor found, Events events);
   ~Connection();
 
-  // Any thread. Dropped while there is no connection, and on a new one until it is opened: whoever sends keeps what
-  // must be repeated, and repeats it in order.
+  // Any thread. Frames are dropped while there is no connection, and on a new one until it is opened: the sender keeps
+  // what must be repeated, and repeats it in order.
   void send(const std::string& frame);
   void open();
   // Runs `work` on the connection's thread, for what would block the caller.

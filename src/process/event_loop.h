@@ -8,7 +8,8 @@
 
 namespace errand::process {
 
-// Told when a descriptor is ready. Level-triggered, and now and then for nothing: everything behind it is non-blocking.
+// Called when a descriptor is ready. Level-triggered and sometimes spurious, so every read and write must be
+// non-blocking.
 class Ready {
  public:
   virtual ~Ready() = default;

@@ -1,6 +1,6 @@
-// Keepers whose run is over and who wait a moment for the next one: where one command follows the other, a fork and
-// the end of a process are saved for each. A keeper that waits has no child and no group, and of its last run at most
-// the folder open; it is as good as new, and one that had to end anything by force never comes here.
+// Keepers whose run is over and that wait a moment for the next one: when commands follow each other, this saves a fork
+// and the end of a process for each. A waiting keeper has no child and no group, and at most the folder of its last run
+// open. A keeper that had to end anything by force is not used again.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ class IdleKeepers {
   std::optional<Keeper> take(const std::string& packet, int in, int out, int err);
   // It was reaped.
   void forget(pid_t pid);
-  // Those that have waited long enough leave. Answers when the next one has (steady ms).
+  // Ends those that have waited long enough. Returns when the next one has (steady ms).
   int64_t tick(int64_t now);
-  // All of them leave: each does when its control is closed.
+  // Ends all of them: a keeper exits when its control socket is closed.
   void dismiss() { waiting_.clear(); }
 
  private:

@@ -1,8 +1,8 @@
 // Reads what a run printed, from its folder. The supervisor writes it; anybody may read beside it.
 //
 // Offsets count the child's bytes in the order in which they came, both streams together. `log` mode keeps head and
-// tail: a read that falls into the cut answers how much was left out and goes on behind it. Bytes that are not what was
-// written (a frame's sum is wrong) are left out the same way, and that is said. Threads: any.
+// tail: a read that falls into the cut says how much was left out and continues after it. Damaged bytes (a frame's
+// checksum is wrong) are left out in the same way, with `damaged` set. Threads: any.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class Journal : public Syncable {
  public:
   // `folder` is the run's. not_found where it has none.
   static Result<std::shared_ptr<Journal>> open(const std::string& folder);
-  // Everything that was there when it is called is on disk when it returns.
+  // When it returns, everything that the journal had at the time of the call is on disk.
   Status sync() override = 0;
   // At most `limit` bytes from `offset`. Nothing there yet: no pieces, next == offset.
   virtual Result<JournalRead> read(int64_t offset, int64_t limit) = 0;

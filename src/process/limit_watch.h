@@ -1,15 +1,15 @@
-// Watches what a run uses, in its keeper. Who holds which limit:
+// Watches what a run uses, in its keeper. How each limit is enforced:
 //
-//   memory      the kernel, where the run's group has the controller (memory.max); else it is looked at
-//   processes   looked at; the kernel's ceilings above it (pids.max, RLIMIT_NPROC) are for what is too fast to be seen
-//   CPU time    looked at (cpu.stat of the group, else /proc); RLIMIT_CPU stands behind it, process by process
-//   open files  RLIMIT_NOFILE alone
+//   memory      by the kernel, if the run's group has the controller (memory.max); else by looks
+//   processes   by looks; the kernel's higher ceilings (pids.max, RLIMIT_NPROC) stop what is too fast for them
+//   CPU time    by looks (cpu.stat of the group, else /proc); RLIMIT_CPU also bounds each process
+//   open files  by RLIMIT_NOFILE alone
 //
 // RLIMIT_AS is not used: it bounds addresses, not memory, and of one process, not of the tree. Runtimes (Go, Java,
 // node, sanitizers) reserve far more than they touch; they would fail under it, and a tree of small ones would not.
 //
-// A look costs a few files of /proc for each process. So it is taken often while something grows towards a limit, and
-// seldom where nothing does; but never so often that looking is what keeps the machine busy.
+// A look reads a few files of /proc for each process. So the watch looks often while something grows towards a limit,
+// seldom otherwise, and never so often that looking itself keeps the machine busy.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ class LimitWatch {
   std::optional<LimitHit> look();
   // What ended by itself: was it the kernel, for a limit? `signal` is what the main process died of.
   std::optional<LimitHit> behind(int signal, double cpu_s) const;
-  // What was seen last, where it is worth telling: it has moved, and nothing was told for three seconds.
+  // What the last look saw, if it is worth reporting: it has changed, and nothing was reported for three seconds.
   std::optional<RunUsage> to_tell();
   int64_t peak_memory() const { return peak_memory_; }
 

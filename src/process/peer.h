@@ -23,11 +23,11 @@ class Peer final : public Ready {
   Peer(Fd socket, EventLoop& loop, PeerOwner& owner);
   ~Peer() override;
 
-  // Never blocks. Frames of one round of the loop go together, with flush(): each would wake the server. One that does
-  // not read what it is sent is hung up on.
+  // Never blocks. The frames of one round of the loop are sent together, with flush(), so that they wake the server
+  // once. A server that does not read what it is sent is disconnected.
   void send(std::string_view frame);
   void flush();
-  // Hung up, by either side. Its owner removes it when it is safe.
+  // Disconnected, by either side. Its owner removes it when it is safe.
   bool closed() const { return closed_; }
 
   int64_t orphan_ms = 0;  // What it wishes for its runs while there is no server; 0: nothing, or it is heard already.

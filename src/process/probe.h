@@ -1,4 +1,4 @@
-// What this machine lets the supervisor do: tried out once, at its start.
+// What the supervisor can do on this machine: tried once, at its start.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // The words of the protocol, over wire.h's frames.
 //
 // A request has `op`, `id` and mostly `run`; its reply has `re` (the id), and `code` and `message` where it failed. All
-// requests may be repeated safely: that is how a client goes on after a lost connection. The code `unavailable` means
-// that this supervisor is leaving: the client repeats the request to the next one.
+// requests may be repeated safely: a client does so after a lost connection. The code `unavailable` means that this
+// supervisor is exiting: the client repeats the request to the next one.
 //   hello  version build [orphan]           -> version build, and what it can do (put_abilities)
 //   spawn  run arg* env* dir ...            -> ; subscribes
 //   attach run                              -> number: the last frame of input taken, of a live run; subscribes
@@ -34,7 +34,7 @@ inline constexpr const char* socket_name = "supervisor.sock";
 sockaddr_un socket_address(int data_dir);
 
 void put_spawn(FrameOut& out, const SpawnRequest& request);
-// Refuses what cannot be run, and what could do harm: a run's name that is none, bytes that C strings cannot hold.
+// Refuses a request that cannot be run or could do harm: a wrong name of a run, bytes that C strings cannot hold.
 Result<SpawnRequest> get_spawn(const Fields& fields);
 
 void put_abilities(FrameOut& out, const Abilities& abilities);

@@ -3,7 +3,7 @@
 //   log        what it printed, byte for byte
 //   index      which stream and when (journal_format.h); and how it ended, once everything else is on disk
 //
-// Its keeper holds a flock on the folder itself: no end and no lock means that nobody looks after it any more.
+// Its keeper holds a flock on the folder itself. A folder without an end and without the lock has lost its keeper.
 #pragma once
 
 #include <optional>
@@ -32,19 +32,19 @@ std::string_view name(RunEnd::How how);
 void put_end(FrameOut& out, const RunEnd& end);
 RunEnd get_end(const Fields& fields);
 
-// The record of the end: its length, a checksum, fields. One that is torn or not ours is no end.
+// The record of the end: its length, a checksum, fields. A torn record, or one that is not ours, does not count.
 std::string encode_end(const RunEnd& end);
 std::optional<RunEnd> decode_end(std::string_view record);
 std::optional<RunEnd> read_end(int folder);
 // With all of the index, on disk when it returns. 0 or errno.
 int write_end(int folder, std::string_view record);
-// Of a run that printed nothing, without waiting for the disk: whoever is told of it stores it.
+// For a run that printed nothing: does not wait for the disk, because the server stores the end.
 int write_end_soon(int runs, const std::string& run, std::string_view record);
 
 // The names in a folder, without "." and "..".
 std::vector<std::string> names_in(int folder);
 
-// Removes the folder and what is in it; a crash halfway leaves a name that is no run's. 0 or errno.
+// Deletes the folder and what is in it. A crash halfway leaves a name that no run has. 0 or errno.
 int remove_run(int runs, const std::string& run);
 // What such a crash left.
 void sweep_removed(int runs);

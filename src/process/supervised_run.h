@@ -5,7 +5,7 @@
 //   draining   the tree is gone; what is still in the pipes is read
 //   recording  the keeper brings log and end to disk
 //   orphaned   the keeper died; its strays are the supervisor's, which ends them
-//   abandoned  a folder of an earlier supervisor, without an end: lost, once its keeper has let go
+//   abandoned  a folder of an earlier supervisor, without an end: lost, once its keeper has released the lock
 //   ended      told to everybody; the supervisor drops it
 #pragma once
 
@@ -40,7 +40,8 @@ class SupervisedRun final : public Ready {
  public:
   enum class State : uint8_t { starting, alive, draining, recording, orphaned, abandoned, ended };
 
-  // No folder of this name exists: finds or forks a keeper, which makes it. An error is one of the machine.
+  // Finds or forks a keeper, which makes the run's folder; no folder of this name exists yet. Fails only if the machine
+  // has no more processes, memory or descriptors.
   static Result<std::unique_ptr<SupervisedRun>> start(const RunPlace& place, const SpawnRequest& request);
   static std::unique_ptr<SupervisedRun> abandoned(const RunPlace& place, std::string run, Fd folder);
   ~SupervisedRun() override;
@@ -63,7 +64,7 @@ class SupervisedRun final : public Ready {
   int64_t input_taken() const { return input_taken_; }
   void close_input();
   void release_journal(int64_t offset);
-  // Its folder goes as soon as it has ended; nobody reads its output any more.
+  // Deletes its folder as soon as it has ended; its output is not read any more.
   void release_at_end();
   bool released() const { return release_at_end_; }
 

@@ -35,7 +35,8 @@ std::vector<pid_t> children_of(pid_t pid);
 // SIGTERM to every descendant of the calling process, parents first, but for those that are less than `spare` levels
 // below it. Must not be interleaved with reaping.
 void terminate_descendants(int spare = 0);
-// SIGSTOP to every descendant, again and again until none is new: what is held still starts nothing. For a while only.
+// SIGSTOP to every descendant, again until there is no new one: a stopped process starts no other. Gives up after a
+// while.
 void stop_descendants();
 // SIGKILL to the own children that are not in `spare`. Returns how many there are.
 int kill_children(const std::vector<pid_t>& spare = {});

@@ -1,9 +1,9 @@
-// No person at the keyboard (R9.2): does a command wait for one? Asked before it starts, so that whoever launched it is
-// told at once, with the form that asks nobody, instead of finding a task that hangs or fails.
+// Does a command wait for a person (R9.2)? errand checks before it starts the command. So the caller learns at once,
+// with a form that needs no input, instead of finding a task that hangs or fails.
 //
-// A check by tables (rules.h) of every simple command that the script has, through what only starts others (env, sudo,
-// xargs, sh -c, ssh, ...). It errs on the side of letting pass: what it does not know or cannot read is no reason to
-// refuse.
+// The check compares every simple command of the script with tables (rules.h). It looks through programs that only
+// start others (env, sudo, xargs, sh -c, ssh, ...). In doubt it lets a command pass: one that it does not know or
+// cannot read is not refused. Pure; any thread.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct Refusal {
   std::string key;      // editor, pager, repl, terminal, confirm, question, password, login.
   std::string command;  // "git commit"
   std::string reason;   // A sentence.
-  std::string instead;  // The form that asks nobody: "git commit -m \"...\"".
+  std::string instead;  // A form that needs no input: "git commit -m \"...\"".
 };
 
 // `variables`: names that are set in the environment of the command ("GIT_EDITOR").

@@ -1,8 +1,8 @@
 // Reads a shell script as far as a check needs it: which simple commands it has, with which words, and where their
 // standard input comes from. POSIX sh and the common forms of bash. Nothing is run and nothing is expanded.
 //
-// Pure: any text gives an answer within time linear in its length (times the depth), and what is not understood is an
-// error, never a guess.
+// Pure; any thread. The time is linear in the length of the text (times the depth). A script that is not understood is
+// an error, never a guess.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// What a script does, as lines that permission rules are held against: one for each simple command, wherever it stands
-// (lists, pipes, substitutions, loops), and one "> PATH" for each file that a redirection writes. A rule `git status*`
-// then means `git status -s` and not `git status; rm -rf /`, because every line has to be meant by a rule.
+// What a script does, as lines to compare with permission rules: one line for each simple command, wherever it stands
+// (lists, pipes, substitutions, loops), and one line "> PATH" for each file that a redirection writes. So a rule
+// `git status*` allows `git status -s` and not `git status; rm -rf /`, because rules must allow every line.
 //
-// Pure. What is not understood is nothing: then somebody is asked.
+// Pure; any thread. For a script that is not understood the answer is nothing, and a person is asked.
 #pragma once
 
 #include <optional>

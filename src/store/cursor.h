@@ -19,7 +19,7 @@ struct Place {
 };
 
 std::string make_cursor(const TaskFilter& filter, Sort sort, const Place& last);
-// invalid_argument where it is none of ours, or belongs to another list.
+// invalid_argument if no store made the cursor, or it belongs to another list.
 Result<Place> read_cursor(std::string_view cursor, const TaskFilter& filter, Sort sort);
 
 }  // namespace errand

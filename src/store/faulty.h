@@ -20,8 +20,8 @@ enum class Fault : uint8_t {
   // Stored, and answered as if it had failed. The contract does not allow this to a store that lives on: only for a
   // simulator that crashes before the answer is used.
   stored_but_failed,
-  lost,        // Nothing is stored and no answer ever comes: the machine went off before.
-  unanswered,  // Stored, and no answer ever comes: the machine went off behind it.
+  lost,        // Nothing is stored and no answer ever comes: the machine went off before the write.
+  unanswered,  // Stored, and no answer ever comes: the machine went off after the write.
 };
 
 struct Faults {

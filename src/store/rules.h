@@ -11,7 +11,7 @@ namespace errand {
 
 // The shape of a commit, before anything is looked up: versions, event numbers, what goes together with what.
 Status check_commit(const Commit& commit);
-// The events of `commit` go on behind the stored task's last one.
+// The events of `commit` continue after the stored task's last one.
 Status check_events(const Commit& commit, int64_t last_seq);
 Status check_page(const Page& page);
 

@@ -1,12 +1,12 @@
 // Where tasks, sessions, messages, events and notices live.
 //
-// Named by intention. One contract suite (tests/contract/store_contract.h) runs against every store and says what the
-// words here mean.
+// Calls are named by intention. One contract suite (tests/contract/store_contract.h) runs against every store and says
+// what the words here mean.
 //
-// Threads: `commit` is called by the engine's thread; its answer comes through the executor that the store was made
-// with. Every other call reads: it may block on the disk, may run on any thread and in parallel, never keeps a
-// transaction open behind the call, and sees all that was answered by `commit` before it began. Any of them may answer
-// internal with the reason "corrupt" (a damaged row: never a wrong one), "io", or unavailable.
+// Threads: the engine's thread calls `commit`; the answer comes through the executor that the store was made with.
+// Every other call reads. It may run on any thread and in parallel, and may block on the disk. It keeps no transaction
+// open after it returns, and sees every commit that was answered before it began. Any of them may fail with internal,
+// reason "corrupt" (a damaged row is never returned as if it were right) or "io", or with unavailable.
 #pragma once
 
 #include <cstdint>
@@ -37,12 +37,13 @@ class Syncable {
 enum class Gone : uint8_t { deleted, cleared, expired, session_ended };
 std::string_view name(Gone why);
 
-// One atomic step: all of it or nothing. Most fields are empty in most commits.
+// One atomic step: the store takes all of it or nothing. Most fields are empty in most commits.
 struct Commit {
-  // The task. `before_version` 0 inserts it; else the commit is refused (conflict) where the stored version differs,
-  // and then writes nothing. `after->version` must be before_version + 1. With `remove` (and no `after`) the task goes,
-  // with its session (as remove_session), messages and events, and what others owed that session; notices that it owes
-  // its parent stay until they are taken, its other ones go; a tombstone stays until it is forgotten (`forget`).
+  // The task. `before_version` 0 inserts it. Otherwise the stored version must equal it; if not, the commit is refused
+  // (conflict) and writes nothing. `after->version` must be before_version + 1.
+  // `remove` (without `after`) deletes the task with its session (as remove_session), messages and events, and the
+  // notices to that session. Notices to its parent stay until they are taken; its other notices are deleted. A
+  // tombstone stays until `forget` deletes it.
   TaskId task_id;  // Empty: this commit is about no task.
   int64_t before_version = 0;
   std::shared_ptr<const Task> after;
@@ -53,11 +54,11 @@ struct Commit {
   std::vector<Notice> notices;     // Inserted; the store sets seq, and makes a session that it does not know.
   std::vector<NoticeId> taken;     // Marked taken at `now`, where they are not yet.
   std::optional<Session> session;  // Inserted where its id is not known yet (an existing one stays as it is).
-  // The session's row, its messages and notices go, and the settings of its own (session_setting_prefix).
+  // Deletes the session's row, its messages and notices, and its own settings (session_setting_prefix).
   std::optional<SessionId> remove_session;
 
-  // Creating is safe to repeat: refused with conflict and reason "idempotency_key" where the key is known. A key is
-  // known as long as its task, and as long as its task's tombstone behind that.
+  // Makes creating safe to repeat: a commit with a known key is refused with conflict, reason "idempotency_key". A key
+  // is known as long as its task exists, and after that as long as the task's tombstone.
   struct Key {
     std::string key;
     std::string fingerprint;  // Of the request.
@@ -65,8 +66,8 @@ struct Commit {
   };
   std::optional<Key> key;
 
-  // Tombstones of before this time go, and those beyond the `most` newest; the oldest first, `rows` of them at most.
-  // The keys of their tasks go with them, and whoever has read changes only up to before them begins anew ("reset").
+  // Deletes the tombstones from before this time, and all except the `most` newest: the oldest first, at most `rows` of
+  // them. The keys of their tasks are deleted with them. A reader of changes that has not come past them gets "reset".
   struct Forget {
     Time before;
     int64_t most = 0;
@@ -88,7 +89,7 @@ struct Commit {
 // What the names of a session's own settings begin with. A session's id has no '/' (api/ sees to it).
 inline std::string session_setting_prefix(const SessionId& id) { return "session/" + id.value + "/"; }
 
-// What a commit was given by the store.
+// The numbers that the store gave to a commit.
 struct Committed {
   int64_t first_pos = 0;              // Of its events (consecutive); or of its tombstone.
   std::vector<int64_t> message_seqs;  // In the order of Commit::messages.
@@ -149,7 +150,7 @@ struct Tombstone {
   int64_t pos = 0;
 };
 
-// One step of the store-wide order: an event, or a task that went.
+// One step of the store-wide order: an event, or a task that was removed.
 struct Change {
   int64_t pos = 0;
   std::optional<Event> event;
@@ -158,12 +159,12 @@ struct Change {
 
 struct MessagePage {
   std::vector<Message> messages;  // Oldest first. A message still open, or cut, is put together from its events.
-  bool more = false;              // There are further ones in the direction that was asked for.
-  int64_t task_seq = 0;           // The seq of the task's last event that this page has in it: where a stream goes on.
+  bool more = false;              // There are more messages in the direction that was asked for.
+  int64_t task_seq = 0;           // The seq of the last event that this page includes: a stream continues after it.
 };
 
-// What can be done with the store. `damaged` and `unlinked` stay until it is opened again: it can be read as far as it
-// goes, and takes no commit.
+// What the store can do. `damaged` and `unlinked` last until it is opened again: undamaged rows can be read, and every
+// commit is refused.
 enum class StoreState : uint8_t {
   well,
   full,      // The disk is: only commits that remove something are taken.
@@ -174,20 +175,21 @@ std::string_view name(StoreState state);  // "ok", "full", ...
 
 struct StoreHealth {
   StoreState state = StoreState::well;
-  std::string text;  // What is the matter and what to do; empty where all is well.
+  std::string text;  // What is wrong and what to do; empty where all is well.
 };
 
 class Store {
  public:
   virtual ~Store() = default;
 
-  // Stores the commits in one transaction and answers each, in order; durable before it is answered. A refused commit
-  // does not touch the others. Where the disk is full or fails, all are answered with that (storage_full, internal) and
-  // nothing is stored; where it is damaged or its file is gone, with unavailable and the reason `damaged` or
-  // `unlinked`. A failed sync of the store itself ends the process: recovery decides. The groups of several calls may
-  // be joined into one transaction; their order is kept.
+  // Stores the commits in one transaction and answers each, in order. Success: the commit is durable before it is
+  // answered. A refused commit (conflict) does not touch the others. If the disk is full or fails, all of the group are
+  // answered with storage_full or internal and nothing of it is stored; if the store is damaged or its file was
+  // deleted, with unavailable and the reason `damaged` or `unlinked`. A failed sync of the store itself ends the
+  // process, because nobody knows what was stored: recovery decides. The store may join the groups of several calls
+  // into one transaction; it keeps their order.
   using Answer = std::move_only_function<void(std::vector<Result<Committed>>)>;
-  // The group is shared, not copied: nobody changes it before the answer.
+  // The group is shared, not copied: the caller must not change it before the answer.
   using Group = std::shared_ptr<const std::vector<Commit>>;
   virtual void commit(Group group, Answer answer) = 0;
   void commit(std::vector<Commit> group, Answer answer) {
@@ -198,30 +200,32 @@ class Store {
   virtual Result<Task> get(const TaskId& id) = 0;  // not_found with the reason of its tombstone where there is one.
   virtual Result<TaskPage> list(const TaskFilter& filter, const Page& page) = 0;
   virtual Result<int64_t> count(const TaskFilter& filter) = 0;
-  virtual StateCounts counts() = 0;  // Kept, not counted.
+  virtual StateCounts counts() = 0;  // From memory: costs no reading.
   // Ids that begin with `prefix` (at most `limit`): for git-like short ids.
   virtual Result<std::vector<TaskId>> find_prefix(const std::string& prefix, int limit) = 0;
-  // For recovery: those whose turn is at work (with `stopping` ones), whole; those in line, small and in any order.
+  // For recovery: the whole tasks whose turn is at work (also while `stopping`); the tasks in line, in any order.
   virtual Result<std::vector<Task>> working() = 0;
   virtual Result<std::vector<QueuedTask>> queued() = 0;
-  // At rest with expires_at <= now and every notice of theirs taken or without a parent, soonest first.
+  // Tasks at rest with expires_at <= now whose notices are all taken or have no parent, the soonest first.
   virtual Result<std::vector<TaskId>> expired(Time now, int limit) = 0;
-  virtual Result<Time> next_expiry() = 0;  // Of the same tasks; never, where nothing expires.
+  virtual Result<Time> next_expiry() = 0;  // Of the same tasks; "never" where none expires.
 
   // Batches and parents.
   virtual Result<BatchCounts> batch_counts(const BatchId& id) = 0;  // All zero: unknown.
   virtual Result<std::vector<TaskId>> tasks_of_parent(const SessionId& parent) = 0;
 
-  // Events. Of a task that is not there: not_found, as `get` says it.
+  // Events. For a task that does not exist: not_found, as from `get`.
   virtual Result<std::vector<Event>> events_after(const TaskId& id, int64_t seq, int limit) = 0;
-  // All changes with pos > `pos` in order; those of tasks that went are gone. Where tombstones behind it were forgotten
-  // (and it is not 0, the very beginning), or `pos` was never given (another database): not_found with reason "reset".
+  // All changes with pos > `pos`, in order; a removed task has only its tombstone. not_found with reason "reset": a
+  // tombstone after `pos` was already deleted (and `pos` is not 0, the very beginning), or this store never gave `pos`
+  // (another database). The reader must then read everything again.
   virtual Result<std::vector<Change>> changes_after(int64_t pos, int limit) = 0;
   virtual int64_t last_pos() = 0;
 
   // Sessions, messages, notices.
   virtual Result<Session> session(const SessionId& id) = 0;
-  // After (oldest first from there) or before (the newest below it); 0 and 0: from the first.
+  // With `after`: the messages after that seq, oldest first. With `before`: the newest messages below that seq. Both 0:
+  // from the first message.
   virtual Result<MessagePage> messages(const SessionId& id, int64_t after, int64_t before, int limit) = 0;
   virtual Result<Message> message(const MessageId& id) = 0;
   // Not taken, seq > after, oldest first.

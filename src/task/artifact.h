@@ -33,7 +33,7 @@ struct ArtifactList {
   std::vector<Artifact> files;
   int64_t left_out = 0;      // Files that are there and not in the list, or not kept.
   std::string left_out_why;  // One sentence, where there are any.
-  Time gathered_at;          // Never: it shows what is there now.
+  Time gathered_at;          // "never" if the list shows the files that exist now.
   bool operator==(const ArtifactList&) const = default;
 };
 

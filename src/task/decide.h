@@ -29,7 +29,7 @@
 //
 //   (1) Where a message waits for the next turn, that turn follows at once: the state is `resumed`.
 //   (2) Idle with on_hang = restart and restarts left: the turn is stopped and begun again, in the slot that it has.
-//       Idle while it waits (for an answer, a quota, its children): nothing, its clock stands still.
+//       Idle while it waits (for an answer, a quota, its children): nothing, its idle timer is paused.
 //   (3) The processes are gone: `stopping` ends. Nothing the agent says after a cancel makes the task completed.
 //   `end` is the last event of a task that comes to rest: after a cancel or a timeout it, and the notice, follow when the
 //   processes are gone. An input that names a run other than the task's own is fenced off: it changes nothing.
@@ -40,8 +40,8 @@
 //   pending:    Its turn is queued. No result of this attempt; no error. Not stopping.
 //   running:    Its turn is at work, run >= 1, started_at is set. No error.
 //   resumed:    Its turn is queued or at work; resume_count >= 1. No error.
-//   completed:  Its turn has ended, reason is "finished", not stopping, no asks, no waiting messages but notices, which
-//               are kept for its next turn.
+//   completed:  Its turn has ended, reason is "finished", not stopping, no asks. The only waiting messages are notices,
+//               which are kept for its next turn.
 //   `wait` is set only while a turn is at work and is not being stopped.
 //   failed:     error is set and reason equals its code. Its turn has ended, or is `working` exactly while stopping.
 //   cancelled:  reason names who. No error. Its turn has ended, or is `working` exactly while stopping.
@@ -72,7 +72,7 @@ struct Taken {
   int run = 0;
   MessageId message;
 };
-// The work of a run has ended and nothing of it is left. Exactly one per run.
+// The work of a run has ended: no process and no request of it is left. Exactly one per run.
 struct TurnEnded {
   int run = 0;
   enum class Outcome : uint8_t { completed, failed, stopped } outcome = Outcome::completed;
@@ -113,13 +113,13 @@ struct Answered {
   std::string message;   // The answer, or the word that goes with the decision.
   std::string by;
 };
-// The time in which a question is to be answered (Ask::until) is over: it is denied.
+// The time to answer a question (Ask::until) is over: it is denied.
 struct AskDue {
   std::string request_id;
 };
 // Somebody read the result.
 struct Retrieved {};
-// The launch asked for a report every so often (progress_every_s).
+// A report of progress is due: the launch asked for one every progress_every_s.
 struct ProgressDue {
   int run = 0;
 };
@@ -131,7 +131,7 @@ struct Waits {
 struct GoesOn {
   int run = 0;
 };
-// The work of the run is over a bound that the engine keeps (a budget, a loop of equal calls): it is ended with this.
+// The run went over a bound that the engine keeps (a budget, a loop of equal calls): it is ended with this error.
 struct Overrun {
   int run = 0;
   TaskError error;
@@ -140,9 +140,9 @@ struct Overrun {
 struct Noticed {
   NoticeId notice;
   MessageId message;
-  bool wake = false;  // Of a completed task it makes a further turn.
+  bool wake = false;  // It starts a new turn of a completed task.
 };
-// The parent has a notice of this task's.
+// The parent has taken a notice of this task.
 struct NoticeTaken {
   NoticeId notice;
 };
@@ -179,33 +179,35 @@ struct Step {
   std::vector<Effect> effects;
   bool turn_ended = false;  // A turn is over and nothing of it runs any more: its parent is owed a notice.
   bool asked = false;       // after.asks.back() is new: its parent is owed a notice.
-  bool removed = false;     // The task goes, with all that belongs to it.
-  // Nothing changed: nothing to store. There may be effects all the same.
+  bool removed = false;     // The task is deleted, with all that belongs to it.
+  // Nothing changed, so nothing has to be stored. There may still be effects.
   bool unchanged = false;
 };
 
-// Errors: conflict, with a sentence that says what the state allows. `now` is wall time.
+// Success: the task as it is after the input, the events to store with it in one commit, and the effects to carry out
+// once that commit is durable. Failure: conflict (or not_found, invalid_argument for an answer), with a sentence that
+// says what the state allows; then nothing changes. Pure: any thread. `now` is wall time.
 Result<Step> decide(const Task& task, const Input& input, Time now);
 
 // A task as it is first stored: pending, and its first event. `now` is wall time.
 // `first` is the id of the prompt's message; empty for commands.
 Step create(Launch launch, TaskId id, SessionId session, MessageId first, Time now);
 
-// The messages that the turn must be given when it is opened: all untaken ones; where it is taken up again after a
-// restart, without those that wait for the next turn.
+// The messages to give to a turn when it is opened: all untaken ones. With `reattach` (a turn that goes on after a
+// restart of the server): without those that wait for the next turn.
 std::vector<MessageId> messages_to_give(const Task& task, bool reattach);
 
-// Messages that may wait for one task, and notices to its session; as many that its turn has taken are kept for a
-// retry. Past it a message is refused (exhausted, reason too_many_messages), and a notice waits for the next turn. Each
-// commit of the task writes the list, so its length is what a commit of a busy task costs.
+// How many messages, and how many notices to its session, may wait for one task. The same number of messages that its
+// turn has taken is kept for a retry. Past the bound a message is refused (exhausted, reason too_many_messages), and a
+// notice waits for the next turn. Each commit of the task writes the list, so its length decides what a commit costs.
 inline constexpr size_t waiting_max = 1'000;
 inline constexpr const char* too_many_messages = "too_many_messages";
 Status room_for_message(const Task& task);
 
-// Answered questions of a turn that are kept, for an agent that asks them again after a restart: the newest.
+// How many answered questions of a turn are kept (the newest), for an agent that asks them again after a restart.
 inline constexpr size_t answered_max = 100;
 
-// Rules that "allow always" may add to a task; past them it is "allow" once.
+// How many rules "allow always" may add to a task; past that it means "allow" once.
 inline constexpr size_t granted_max = 1'000;
 
 // Restarts of a turn that hangs, where neither the launch nor the server's settings say how many.

@@ -1,5 +1,5 @@
-// Notices: what errand owes a parent session (R5.5). Rows of an outbox, made in the same commit as what they tell,
-// kept until taken.
+// Notices: messages that errand owes a parent session (R5.5). A notice is stored in the same commit as what it reports,
+// and kept until it is taken.
 #pragma once
 
 #include <cstdint>
@@ -44,9 +44,9 @@ struct BatchCounts {
   bool operator==(const BatchCounts&) const = default;
 };
 Notice batch_notice(const Task& last, const BatchCounts& counts, NoticeId id, Time now);
-// How far it is, where the launch asked to be told every so often.
+// The progress of a task whose launch set progress_every_s.
 Notice progress_notice(const Task& task, NoticeId id, Time now);
-// A line of its output that the launch asked to be told of; `more` lines matched before it and were not told.
+// A line of output that matches the launch's notify_on; `more` lines matched before it and were not reported.
 Notice match_notice(const Task& task, std::string_view pattern, std::string_view line, int64_t more, NoticeId id,
                     Time now);
 Notice ask_notice(const Task& task, const Ask& ask, NoticeId id, Time now);

@@ -1,4 +1,4 @@
-// What an agent may do unasked (R4.6): rules, and the strictest of several masters.
+// What an agent may do without asking (R4.6): its own rules, and the strictest of what its parents may do.
 #pragma once
 
 #include <string>
@@ -21,21 +21,22 @@ const PermissionRule* matching_rule(const std::vector<PermissionRule>& rules, st
 // deny before ask before allow.
 Permission stricter(Permission one, Permission other);
 
-// What holds for a call of this task: what was granted for good, then the launch's rules, then its default; and never
-// more than each of its parents may. A subject of several lines is allowed where each of them is and denied where one
-// is: leave for `git status` is none for `git status; rm -rf /`. One that begins with "? " could not be read: where a
-// rule before denies something of this tool, somebody is asked.
+// Decides a call of this task: by the rules that "allow always" granted, then by the launch's rules, then by its
+// default; and never more than each of its parents may. A subject of several lines is allowed only if each line is, and
+// denied if one line is: a rule for `git status` does not allow `git status; rm -rf /`. A line that begins with "? "
+// could not be read: if a rule denies anything of this tool, a person is asked.
 struct Decision {
   Permission permission = Permission::ask;
-  bool by_rule = false;  // A rule has said so; otherwise the default.
+  bool by_rule = false;  // A rule decided; otherwise the default.
 };
 Decision permission_for(const Task& task, std::string_view tool, std::string_view subject);
 
-// What a task that this one launches is bound by.
+// The bounds of a task that this one launches.
 std::vector<PermissionBound> bounds_for_children(const Task& task);
 
-// Says that an agent launches it (through the tools), which may give it no more than it has itself: the engine puts
-// what that is in the place of this mark. What the user launches under a task's session has what the user says.
+// Marks a launch as made by an agent (through the tools). Such a task may do no more than the agent itself: the engine
+// replaces the mark by the agent's bounds. A task that the user launches under a task's session is not marked: the user
+// decides what it may do.
 void mark_launched_by_agent(Launch& launch);
 bool launched_by_agent(const Launch& launch);
 

@@ -86,14 +86,14 @@ struct PermissionRule {
   bool operator==(const PermissionRule&) const = default;
 };
 
-// What somebody may do, as rules and what holds where none matches: of a task's parent, which it may not go beyond.
+// What a task's parent may do: rules, and the decision where none matches. The task may do no more than this.
 struct PermissionBound {
   std::vector<PermissionRule> rules;
   Permission otherwise = Permission::ask;
   bool operator==(const PermissionBound&) const = default;
 };
 
-// What the launch asked for. Fixed when the task is made; kept whole so that a retry does the same again.
+// What the launch asked for. Fixed when the task is made, and stored whole so that a retry does the same again.
 struct Launch {
   TaskKind kind = TaskKind::agent;
   std::string agent_id;  // Of an agent task; "command" for commands.
@@ -297,7 +297,7 @@ struct Task {
   bool operator==(const Task&) const = default;
 };
 
-// R1.7, R1.10: a turn of it is really at work and is not waiting for somebody; or its processes are not gone yet.
+// R1.7, R1.10: its turn is at work and waits for nobody, or its processes are not gone yet.
 bool holds_slot(const Task& task);
 
 // The runs of one attempt: a restart after a hang, and each turn, is a run of its own. Absent where the attempt has
@@ -308,11 +308,10 @@ struct RunRange {
 };
 std::optional<RunRange> runs_of(const Task& task, int attempt);
 
-// The first question that has no answer yet; null where nobody is asked anything.
+// The first question that has no answer yet; null if there is none.
 const Ask* open_ask(const Task& task);
 
-// R1.10: it waits for somebody or something that is not its own work. It holds no slot, and its idle clock stands
-// still.
+// R1.10: it waits for somebody or something that is not its own work. It holds no slot, and its idle timer is paused.
 bool waits(const Task& task);
 
 // The launch's own, else its description, else the first line of message or command; at most 80 characters.

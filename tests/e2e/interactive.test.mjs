@@ -17,7 +17,7 @@ describe('A command that would ask a person', () => {
     ['sudo apt install x', /`sudo` may ask for a password.*sudo -n/],
     ['sudo -n apt install x', /`apt install` asks a person to confirm.*apt-get install -y/],
     ['make && git commit', /`git commit` opens an editor.*git commit -m/],
-    ['python3', /`python3` without something to run.*python3 SCRIPT\.py/],
+    ['python3', /`python3` without a script.*python3 SCRIPT\.py/],
     ['cat notes | less', /`less` shows text page by page.*cat FILE/],
     ['docker run -it alpine sh', /needs a terminal/],
     [['bash', '-lc', 'cd /tmp && nano x'], /`nano` opens an editor/],

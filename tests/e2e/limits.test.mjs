@@ -197,7 +197,7 @@ test('the command line has a flag for each, and shows what was hit', async (t) =
   assert.equal(task.reason, 'memory');
   const shown = await run('show', task.id);
   assert.match(shown.out, /failed \(memory\)/);
-  assert.match(shown.out, /limit hit\s+memory: 60 MiB allowed, [\d.]+ [MG]iB seen/);
+  assert.match(shown.out, /limit hit\s+memory: 60 MiB allowed, [\d.]+ [MG]iB used/);
   assert.match(shown.out, /limits\s+60 MiB of memory, 512 processes/);
   const all = await run('run', '--json', '--cpu', '1m', '--processes', '9', '--open-files', '99', '--max-output', '1M', '--nice', `${nicer}`, '--', 'true');
   const made = all.json;

@@ -1,5 +1,5 @@
-// What all event streams share: the opening `retry:`, heartbeats, and reading behind the loop's back. A stream holds a
-// cursor, never a queue: a reader that is slow is pulled rarely, and that is all it costs.
+// What all event streams share: the opening `retry:`, heartbeats, and reading the store on reader threads. A stream
+// holds a cursor, never a queue: a slow reader is pulled rarely and costs nothing else.
 #pragma once
 
 #include <functional>

@@ -28,7 +28,7 @@ inline tools::Rights rights_of(const Principal& who) {
 bool refused(const Call& call, const Status& status);
 bool refused_scope(const Call& call, Scope scope);
 
-// Each caller's keys are its own: nobody is shown what another one's key has made.
+// Each caller has its own idempotency keys: a caller never gets the task that another caller's key has made.
 std::string key_of(const Principal& who, std::string key);
 
 }  // namespace errand::net
