@@ -28,6 +28,7 @@
 #include "cli/opencode.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
+#include "driver/acp/acp_driver.h"
 #include "driver/builtin/builtin_driver.h"
 #include "driver/builtin/tools/tool_set.h"
 #include "driver/command/command_driver.h"
@@ -35,6 +36,7 @@
 #include "driver/opencode/opencode_driver.h"
 #include "engine/engine.h"
 #include "http/client.h"
+#include "main_acp.h"
 #include "main_agents.h"
 #include "main_data_dir.h"
 #include "main_settings.h"
@@ -360,7 +362,20 @@ class Application {
                                                   .engine = loop_.get()});
       drivers.emplace("opencode", opencode_.get());
     }
-    Result<std::vector<Agent>> agents = all_agents(drivers, settings_, *model);
+    acp_ = acp::make_acp_driver({.command = command_options,
+                                 .version = std::string(version),
+                                 .mcp_servers =
+                                     [this](const Task& task) {
+                                       return acp_servers(settings_, Environment::get().map(), reach_for(task), task);
+                                     },
+                                 .fork_limits = [this] { return engine_settings_.fork; }},
+                                {.supervisor = *supervisor_,
+                                 .timers = timers_,
+                                 .files = &files_,
+                                 .background = &calls_,
+                                 .engine = loop_.get()});
+    drivers.emplace("acp", acp_.get());
+    Result<std::vector<Agent>> agents = all_agents(drivers, settings_, *model, command_options.environment);
     if (!agents) return std::unexpected(agents.error());
     engine_ = make_engine({.store = *store_,
                            .loop = *loop_,
@@ -554,6 +569,7 @@ class Application {
   std::unique_ptr<builtin::ToolSet> tool_set_;
   std::unique_ptr<Driver> builtin_;
   std::unique_ptr<Driver> opencode_;
+  std::unique_ptr<Driver> acp_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<tools::Toolbox> tools_;
   std::unique_ptr<mcp::Protocol> protocol_;
