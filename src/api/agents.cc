@@ -32,6 +32,23 @@ void read_options(Fields& fields, Agent& agent) {
                     "and name the variable with a name that ends in _env");
 }
 
+// The program of an agent over ACP: kept among its options, as a list.
+void read_command(Fields& fields, Agent& agent) {
+  std::vector<std::string> words;
+  fields.texts("command", words, 100, {.bytes_max = 4096, .may_be_blank = true});
+  if (!words.empty()) {
+    std::string& text = agent.options["command"];
+    text.clear();
+    JsonOut out(text);
+    out.array();
+    for (const std::string& word : words) out.value(word);
+    out.end();
+  }
+  if (agent.driver == "acp" && !agent.options.contains("command"))
+    fields.refuse("command", "must be given for the driver acp: a list of words, such as [\"goose\", \"acp\"]",
+                  "missing_field");
+}
+
 void write_rules(JsonOut& out, const std::vector<PermissionRule>& rules) {
   out.key("permission_rules").array();
   for (const PermissionRule& rule : rules) {
@@ -119,6 +136,7 @@ Result<Agent> parse_agent(std::string_view body) {
   fields.flag("enable_skills", agent.enable_skills);
   fields.flag("enable_mcp", agent.enable_mcp);
   read_options(fields, agent);
+  read_command(fields, agent);
   read_permission(fields, agent.permission, agent.permission_rules);
   read_limits(fields, agent.limits);
   read_budget(fields, agent.budget);

@@ -5,12 +5,13 @@
 #include <fmt/format.h>
 
 #include "api/agents.h"
+#include "driver/acp/acp_driver.h"
 #include "tools/presets.h"
 
 namespace errand::serve {
 namespace {
 
-std::vector<Agent> found_agents(bool opencode) {
+std::vector<Agent> found_agents(bool opencode, const std::vector<std::string>& environment) {
   std::vector<Agent> agents = {
       {.id = "command", .name = "command", .driver = "command", .description = "Runs a command, without an agent."},
       {.id = "builtin",
@@ -27,6 +28,7 @@ std::vector<Agent> found_agents(bool opencode) {
                                      .name = "opencode",
                                      .driver = "opencode",
                                      .description = "OpenCode, as you have it set up."});
+  for (Agent& agent : acp::found_agents(environment)) agents.insert(agents.end() - 1, std::move(agent));
   return agents;
 }
 
@@ -46,8 +48,8 @@ Result<std::vector<Agent>> file_agents(const std::vector<std::string>& setups) {
 }  // namespace
 
 Result<std::vector<Agent>> all_agents(const std::map<std::string, Driver*>& drivers, const Settings& settings,
-                                      const DefaultModel& model) {
-  std::vector<Agent> agents = found_agents(drivers.contains("opencode"));
+                                      const DefaultModel& model, const std::vector<std::string>& environment) {
+  std::vector<Agent> agents = found_agents(drivers.contains("opencode"), environment);
   for (Agent& preset : tools::preset_agents(settings.tools_family)) agents.push_back(std::move(preset));
   Result<std::vector<Agent>> configured = file_agents(settings.agents);
   if (!configured) return configured;

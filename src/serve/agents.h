@@ -19,8 +19,8 @@ struct DefaultModel {
 };
 
 // With the agents that ship as presets and those of the settings file; one that cannot be used here is listed, and says
-// why.
+// why. `environment`: the server's own, "NAME=value"; agents are found on its PATH.
 Result<std::vector<Agent>> all_agents(const std::map<std::string, Driver*>& drivers, const Settings& settings,
-                                      const DefaultModel& model);
+                                      const DefaultModel& model, const std::vector<std::string>& environment);
 
 }  // namespace errand::serve

@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "net/page.h"
 #include "net/token.h"
+#include "serve/environment.h"
 #include "serve/part_settings.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -107,7 +108,8 @@ Status Application::make_engine() {
                     settings_, settings);
   if (!drivers) return std::unexpected(drivers.error());
   drivers_ = std::move(*drivers);
-  Result<std::vector<Agent>> agents = all_agents(drivers_->all(), settings_, drivers_->default_model());
+  Result<std::vector<Agent>> agents =
+      all_agents(drivers_->all(), settings_, drivers_->default_model(), Environment::get().list());
   if (!agents) return std::unexpected(agents.error());
   engine_ = errand::make_engine({.store = *store_,
                                  .loop = *ground_.loop,

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include "base/version.h"
+#include "driver/acp/acp_driver.h"
 #include "driver/builtin/builtin_driver.h"
 #include "driver/fake/demo.h"
 #include "driver/opencode/opencode_driver.h"
+#include "serve/acp_servers.h"
 #include "serve/environment.h"
 #include "serve/part_settings.h"
 
@@ -36,7 +38,11 @@ Result<std::unique_ptr<Drivers>> Drivers::make(const DriverParts& parts, const S
   made->demo_ = fake::make_demo_driver(ground.timers);
   if (Status built = made->make_builtin(parts, settings); !built) return std::unexpected(built.error());
   made->make_opencode(parts);
-  made->all_ = {{"command", made->command_.get()}, {"builtin", made->builtin_.get()}, {"demo", made->demo_.get()}};
+  made->make_acp(parts, settings);
+  made->all_ = {{"command", made->command_.get()},
+                {"builtin", made->builtin_.get()},
+                {"demo", made->demo_.get()},
+                {"acp", made->acp_.get()}};
   if (made->opencode_) made->all_.emplace("opencode", made->opencode_.get());
   return made;
 }
@@ -93,6 +99,22 @@ void Drivers::make_opencode(const DriverParts& parts) {
                                               .files = &ground.files,
                                               .background = &ground.calls,
                                               .engine = ground.loop.get()});
+}
+
+void Drivers::make_acp(const DriverParts& parts, const Settings& settings) {
+  Ground& ground = parts.ground;
+  acp_ = acp::make_acp_driver({.command = command_options_,
+                               .version = std::string(version),
+                               .mcp_servers =
+                                   [settings, reach = parts.reach](const Task& task) {
+                                     return acp_servers(settings, Environment::get().map(), reach(task), task);
+                                   },
+                               .fork_limits = [this] { return fork_; }},
+                              {.supervisor = parts.supervisor,
+                               .timers = ground.timers,
+                               .files = &ground.files,
+                               .background = &ground.calls,
+                               .engine = ground.loop.get()});
 }
 
 }  // namespace errand::serve

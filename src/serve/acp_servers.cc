@@ -1,0 +1,35 @@
+#include "serve/acp_servers.h"
+
+#include <climits>
+#include <unistd.h>
+
+namespace errand::serve {
+namespace {
+
+// The program that runs now, by its path: another process cannot follow /proc/self/exe.
+std::string own_program() {
+  std::string path(PATH_MAX, '\0');
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(length > 0 ? static_cast<size_t>(length) : 0);
+  return path.empty() ? "errand" : path;
+}
+
+}  // namespace
+
+std::vector<acp::McpServer> acp_servers(const Settings& settings, const std::map<std::string, std::string>& environment,
+                                        const StringMap& reach, const Task& task) {
+  std::vector<acp::McpServer> servers = {
+      {.name = "errand", .command = {own_program(), "mcp", "--session", task.session_id.value}, .env = reach}};
+  const auto add = [&](StringMap& into, const std::string& name, const std::string& variable) {
+    if (const auto found = environment.find(variable); found != environment.end()) into[name] = found->second;
+  };
+  for (const auto& [name, set] : settings.mcp) {
+    acp::McpServer server{.name = name, .command = set.command, .env = set.env, .url = set.url, .headers = set.headers};
+    for (const std::string& variable : set.pass_env) add(server.env, variable, variable);
+    for (const auto& [header, variable] : set.headers_env) add(server.headers, header, variable);
+    servers.push_back(std::move(server));
+  }
+  return servers;
+}
+
+}  // namespace errand::serve

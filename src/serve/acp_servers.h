@@ -1,0 +1,19 @@
+// Agents over ACP, from the server's settings.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "driver/acp/acp_driver.h"
+#include "settings/settings.h"
+#include "task/task.h"
+
+namespace errand::serve {
+
+// The MCP servers that an agent over ACP gets: errand's own tools, called as the task's session, and those of the
+// settings file. `reach`: how what runs in the task finds this server.
+std::vector<acp::McpServer> acp_servers(const Settings& settings, const std::map<std::string, std::string>& environment,
+                                        const StringMap& reach, const Task& task);
+
+}  // namespace errand::serve
