@@ -51,8 +51,8 @@ struct StdioParts {
   std::function<Result<std::shared_ptr<process::Journal>>(const std::string& run)> open_journal;
 };
 // A program whose standard input and output carry a message a line. `request` is complete but for the mode, the input
-// and its words: those `prepare` gives, which looks at folders (of a sandbox) and so runs in the background. It owns all
-// that it uses.
+// and its words: those `prepare` gives, which looks at folders (of a sandbox) and so runs in the background. It owns
+// all that it uses.
 using PrepareStdio = std::function<Result<std::vector<std::string>>()>;
 std::unique_ptr<Transport> make_stdio_transport(StdioParts parts, process::SpawnRequest request, PrepareStdio prepare);
 
