@@ -221,9 +221,8 @@ class EngineImpl final : public Engine {
   // Whoever asked is answered as before; until then what was asked is counted as waiting, with all that is made of it.
   template <class T>
   Reply<T> charged(Reply<T> reply, size_t bytes) {
-    return [charge = Charge(backlog_, copies_until_stored * bytes), reply = std::move(reply)](Result<T> result) mutable {
-      reply(std::move(result));
-    };
+    return [charge = Charge(backlog_, copies_until_stored * bytes),
+            reply = std::move(reply)](Result<T> result) mutable { reply(std::move(result)); };
   }
   std::unexpected<Error> busy_error() const;
   // Runs `read` on a reader thread and `then` with its result on the engine's. The store and the loop outlive the

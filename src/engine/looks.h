@@ -38,8 +38,8 @@ class Looks {
   // `wake`: called when `timers` has got a new deadline.
   Looks(Executor& threads, Executor& loop, Clock& clock, TimerQueue& timers, std::function<void()> wake);
 
-  // Runs `look`, which is `driver`'s for this launch, and `then` with what it found: later. Where the same look found all
-  // good within believed_ms, `then` is called at once, inside this call. That something is wrong is never remembered.
+  // Runs `look`, which is `driver`'s for this launch, and `then` with what it found: later; where the same look found
+  // all good within believed_ms, at once, inside this call. That something is wrong is never remembered.
   void look(const std::string& driver, const Launch& launch, Driver::Look look, Then then);
   // All who wait are answered so.
   void dismiss(const Error& why);
@@ -55,7 +55,7 @@ class Looks {
     std::string place;
     Driver::Look look;
     bool runs = false;
-    Time begun;  // Steady time, while it runs.
+    Time begun;                   // Steady time, while it runs.
     std::vector<Waiter> waiters;  // They asked before it was begun: whatever it finds is their answer.
     // They asked while it ran. That a folder is there is good enough for them; that it is not may be no longer true.
     std::vector<Waiter> later;

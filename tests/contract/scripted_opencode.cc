@@ -63,8 +63,9 @@ std::unique_ptr<http::Call> ScriptedOpenCode::start(http::Request request, http:
       return deliver([&handler](const auto&) { handler.done(fail(Code::unavailable, "Nobody there.", "connect")); });
     if (request.url.ends_with("/global/event")) {
       streams_.push_back(weak);
-      return deliver([&handler](const std::shared_ptr<Wire>& wire) {
+      return deliver([this, &handler](const std::shared_ptr<Wire>& wire) {
         handler.head({.status = 200});
+        waited += wire->held ? 1 : 0;
         wire->waiting.push_front("data: {\"payload\":{\"type\":\"server.connected\",\"properties\":{}}}\n\n");
         wire->flow();
       });
