@@ -1,4 +1,6 @@
 // errand settings: the server's settings, shown and changed.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/json_out.h"
@@ -11,6 +13,7 @@ namespace errand::cli {
 int settings(Context& context, const SettingsArgs& args) {
   const Screen& screen = context.screen;
   std::string change;
+  std::vector<std::string> changed;
   JsonOut out(change);
   out.object();
   for (const std::string& one : args.changes) {
@@ -19,7 +22,11 @@ int settings(Context& context, const SettingsArgs& args) {
       return screen.fail(
           {Code::invalid_argument, fmt::format("\"{}\" is not NAME=VALUE, such as max_concurrent=5.", one), {}});
     const std::string value = one.substr(equals + 1);
-    out.key(one.substr(0, equals));
+    // errand.toml has groups (tools.family); the API has one name for each setting (tools_family). Both are taken.
+    std::string name = one.substr(0, equals);
+    std::ranges::replace(name, '.', '_');
+    out.key(name);
+    changed.push_back(std::move(name));
     // A number, true or false as such; anything else is a text.
     if (!value.empty() && check_json(value) && value.front() != '"') {
       out.raw(value);
@@ -38,7 +45,9 @@ int settings(Context& context, const SettingsArgs& args) {
   Result<std::vector<std::pair<std::string, std::string>>> fields = parse_fields(*body);
   if (!fields) return screen.fail(fields.error());
   std::vector<std::vector<Cell>> rows;
-  for (const auto& [name, value] : *fields) rows.push_back({{name, "1"}, {value, ""}});
+  for (const auto& [name, value] : *fields)
+    if (changed.empty() || std::ranges::find(changed, name) != changed.end())
+      rows.push_back({{name, "1"}, {value, ""}});
   screen.out(screen.out_is_terminal()
                  ? render_table({{"SETTING"}, {"VALUE", 10}}, rows, {screen.width(), screen.colours(), true})
                  : render_tabs(rows));

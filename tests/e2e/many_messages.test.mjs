@@ -37,13 +37,13 @@ test('A busy task takes 1,000 messages that wait; more are 429, and others are s
   t.diagnostic(`${JSON.stringify(counts)}, ${rate.toFixed(0)}/s; a list meanwhile p99 ${percentile(lists, 0.99).toFixed(1)} ms`);
   assert.deepEqual(counts, { 202: 1000, 429: total - 1000 });
   assert.equal(refused.json.reason, 'too_many_messages');
-  assert.match(refused.json.detail, /1000 messages wait/);
+  assert.match(refused.json.detail, /1000 messages already wait/);
   assert_within(percentile(lists, 0.99), 300 * patience, 'p99 of a list meanwhile');
   // Held to the API's document, once; and the same from a terminal.
   assert.equal((await server.api('POST', `/api/tasks/${task.id}/message`, { message: 'more' })).status, 429);
   const cli = await errand(server, ['send', task.id, 'more']);
   assert.notEqual(cli.code, 0);
-  assert.match(cli.err, /1000 messages wait/);
+  assert.match(cli.err, /1000 messages already wait/);
   // It is told of each of the thousand, in order, when its turn comes to it.
   const waiting = await server.get(`/api/tasks/${task.id}/messages?limit=500`);
   assert.equal(waiting.messages.length, 500);
