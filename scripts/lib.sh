@@ -139,4 +139,11 @@ build() {
   configure "$preset" && env -u LC_ALL -u LC_CTYPE -u LC_MESSAGES LANG=C.UTF-8 ninja -C "build/$preset" --quiet -j "$(nproc)" "$@"
 }
 
+# thread_tests: the test programs for the thread sanitizer, one a line.
+thread_tests() {
+  # Regenerated first: a test that got the label since must be in the list.
+  configure tsan && ninja -C build/tsan build.ninja >/dev/null || return
+  ctest --test-dir build/tsan -N -L threads | sed -n 's/^ *Test *#[0-9]*: \([a-z0-9_]*\).*/\1/p'
+}
+
 mkdir -p build

@@ -98,17 +98,17 @@ class Model {
     return this.#records.filter((record) => record.api && (!api || record.api === api));
   }
   /** Resolves when at least so many model requests came. */
-  async asked(count, { timeout_ms = 30_000 } = {}) {
+  async asked(count, { timeout_ms = 120_000 } = {}) {
     await this.#until(() => this.requests().length >= count, `${count} requests`, timeout_ms);
     return this.requests();
   }
   /** Resolves when request n (from 1) is over: 'answered', 'refused', 'cut', or 'gone' where the client left. */
-  async over(n, { timeout_ms = 30_000 } = {}) {
+  async over(n, { timeout_ms = 120_000 } = {}) {
     await this.#until(() => this.requests()[n - 1]?.state, `the end of request ${n}`, timeout_ms);
     return this.requests()[n - 1];
   }
   /** Resolves when a step stands at `name`. */
-  async waiting(name, { timeout_ms = 30_000 } = {}) {
+  async waiting(name, { timeout_ms = 120_000 } = {}) {
     await this.#until(() => this.#waiting.get(name)?.length, `a wait at ${name}`, timeout_ms);
   }
   /** Lets one step that waits at `name` go on; or the next one that comes there. */
