@@ -26,7 +26,6 @@ const programs = {
     install: { opencode: program(opencode_binary) },
     env: (folder, model, { asks }) => opencode_env(folder, { OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...opencode_config(model), ...(asks ? { permission: { bash: 'ask' } } : {}) }) }),
     shell: (command) => call('bash', { command, description: 'x', timeout: 3_600_000 }),
-    asked: 'bash',
   },
   'acp:claude': {
     needs: [packaged('@agentclientprotocol/claude-agent-acp/dist/index.js'), claude_binary],
@@ -42,20 +41,16 @@ const programs = {
         CLAUDE_CODE_MAX_RETRIES: '1',
       }),
     shell: (command) => call('Bash', { command, description: 'x', timeout: 600_000 }),
-    asked: 'bash',
-    always_asks: true,
   },
   codex: {
     needs: [packaged('@agentclientprotocol/codex-acp/dist/index.js'), codex_binary],
     install: { 'codex-acp': script(packaged('@agentclientprotocol/codex-acp/dist/index.js')) },
-    env: (folder, model, { asks }) => {
+    env: (folder, model) => {
       const home = path.join(folder, 'codex');
       fs.mkdirSync(home);
       fs.writeFileSync(path.join(home, 'config.toml'), [
         'model = "scripted"',
         'model_provider = "local"',
-        `approval_policy = "${asks ? 'untrusted' : 'never'}"`,
-        'sandbox_mode = "danger-full-access"',
         'check_for_update_on_startup = false',
         '[model_providers.local]',
         'name = "Scripted"',
@@ -74,7 +69,10 @@ const programs = {
       return clean_env(folder, { CODEX_HOME: home, LOCAL_KEY: 'x', CODEX_PATH: codex_binary });
     },
     shell: (command) => call('exec_command', { cmd: command }),
-    asked: 'bash',
+    // Inside of its folder it asks nobody.
+    asking: (command) => call('exec_command', { cmd: command, sandbox_permissions: 'require_escalated', justification: 'x' }),
+    // What it says of a model that it does not know stands before its first word.
+    result: (text) => text?.replace(/^Warning: Model metadata for `scripted` not found.*\n\n/, ''),
   },
 };
 
@@ -93,7 +91,8 @@ async function world(t, id, options = {}) {
   const server = await Server.start(t, { folder, env: { ...env, PATH: `${bin}:${process.env.PATH}` } });
   const permission = options.permission ?? 'allow';
   const ask = (message, more = {}) => server.launch({ agent_id: id, message, work_dir, permission, ...more });
-  const rest = (task) => server.at_rest(task, { within });
+  const said = (task) => ({ ...task, result: row.result ? row.result(task.result) : task.result });
+  const rest = async (task) => said(await server.at_rest(task, { within }));
   const rule = (words, steps) => model.rule(words, steps, { tools: true });
   const parts = async (task) => (await server.get(`/api/tasks/${task}/messages`)).messages.flatMap((message) => message.parts);
   // The processes of the agent of this test, whatever they are called: what the supervisor's keepers have started.
@@ -102,7 +101,7 @@ async function world(t, id, options = {}) {
     const keepers = server.supervisor_pids();
     return all.filter((one) => keepers.includes(one.ppid) && !keepers.includes(one.pid)).map((one) => one.pid);
   };
-  return { server, model, folder, work_dir, ask, rest, rule, parts, agent_pids, row };
+  return { server, model, folder, work_dir, ask, rest, said, rule, parts, agent_pids };
 }
 
 for (const [id, row] of Object.entries(programs)) {
@@ -110,7 +109,7 @@ for (const [id, row] of Object.entries(programs)) {
   const can = (name, work) => test(`${id}: ${name}`, { skip, timeout: 900_000 }, work);
 
   can('found on PATH; a prompt, its tool, its answer, what it used; and a further turn in the same session', async (t) => {
-    const { server, model, ask, rest, rule, parts } = await world(t, id);
+    const { server, model, ask, rest, said, rule, parts } = await world(t, id);
     assert.ok((await server.get('/api/agents')).agents.some((agent) => agent.id === id && agent.available), 'without a setting');
     rule('count to two', [row.shell('echo one; echo two'), { text: ['I have ', 'counted: 语.'], usage: { input: 40, output: 9 } }]);
     const { id: task_id } = await ask('count to two');
@@ -124,7 +123,7 @@ for (const [id, row] of Object.entries(programs)) {
     rule('and now three', [{ text: 'three' }]);
     await server.expect(202, 'POST', `/api/tasks/${task_id}/message`, { message: 'and now three' });
     const again = await server.when(task_id, (seen) => seen.turn === 2 && ['completed', 'failed'].includes(seen.status), { within });
-    assert.equal(again.result, 'three', JSON.stringify(again.error));
+    assert.equal(said(again).result, 'three', JSON.stringify(again.error));
     const asked = model.requests().findLast((record) => record.body.tools?.length).body;
     assert.match(JSON.stringify(asked.messages ?? asked.input), /count to two.*counted: 语.*and now three/s, 'with the whole conversation');
     const roles = (await server.get(`/api/tasks/${task_id}/messages`)).messages.map((message) => message.role);
@@ -133,18 +132,19 @@ for (const [id, row] of Object.entries(programs)) {
 
   can('what it asks is asked with what it is about; allowed it is done, denied it is not', async (t) => {
     const { server, ask, rest, rule, work_dir } = await world(t, id, { asks: true, permission: 'ask' });
+    const asking = row.asking ?? row.shell;
     const file = path.join(work_dir, 'made');
-    rule('make it', [row.shell(`touch ${file}`), { text: 'made' }]);
+    rule('make it', [asking(`touch ${file}`), { text: 'made' }]);
     const { id: task_id } = await ask('make it');
     const { waiting_for } = await server.when(task_id, (task) => task.waiting_for || task.error, { within });
-    assert.equal(waiting_for.kind, 'permission');
+    assert.equal(waiting_for?.kind, 'permission');
     assert.ok(waiting_for.text.includes(`touch ${file}`), waiting_for.text);
     assert.ok(!fs.existsSync(file));
     await server.expect(200, 'POST', `/api/tasks/${task_id}/answer`, { request_id: waiting_for.request_id, decision: 'allow' });
     assert.equal((await rest(task_id)).status, 'completed');
     assert.ok(fs.existsSync(file));
     fs.rmSync(file);
-    rule('once more', [row.shell(`touch ${file}`), { text: 'well' }]);
+    rule('once more', [asking(`touch ${file}`), { text: 'well' }]);
     const denied = await rest((await ask('once more', { permission: 'deny' })).id);
     assert.ok(['completed', 'failed'].includes(denied.status));
     assert.ok(!fs.existsSync(file), 'denied');
@@ -177,12 +177,12 @@ for (const [id, row] of Object.entries(programs)) {
     await server.start();
     const task = await rest(task_id);
     assert.deepEqual([task.status, task.result, task.progress.tool_calls], ['completed', 'all done', 1], JSON.stringify(task.error));
-    assert.equal((await parts(task_id)).filter((part) => part.type === 'text' && part.text === 'all done').length, 1);
+    assert.equal((await parts(task_id)).filter((part) => part.type === 'text' && part.text.endsWith('all done')).length, 1);
     assert.equal(before.length > 0, true);
   });
 
   can('kill -9 of the agent: the task failed and says how; its tools are gone; a retry works', async (t) => {
-    const { server, ask, rest, rule, agent_pids } = await world(t, id);
+    const { server, ask, rest, said, rule, agent_pids } = await world(t, id);
     const mark = marker();
     rule('hang', [row.shell(`echo begun; sleep ${mark}`), { text: 'never' }]);
     rule('work now', [{ text: 'worked' }]);
@@ -195,7 +195,7 @@ for (const [id, row] of Object.entries(programs)) {
     await until(() => marked(mark).every((pid) => !alive(pid)), { what: 'its tool is gone', within: 60_000 });
     await server.expect(200, 'POST', `/api/tasks/${task_id}/retry`, { message: 'work now' });
     const again = await server.when(task_id, (seen) => seen.attempt === 2 && ['completed', 'failed'].includes(seen.status), { within });
-    assert.equal(again.result, 'worked', JSON.stringify(again.error));
+    assert.equal(said(again).result, 'worked', JSON.stringify(again.error));
   });
 
   can('a fork begins with its parent’s conversation; a failure of the model says why', async (t) => {

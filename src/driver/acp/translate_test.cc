@@ -135,6 +135,13 @@ TEST(Translator, ACallThatWasNamedIsShownWithItsArguments) {
       "began\n0 c bash {\"command\":\"ls\"} (ls)\nc done: a\nb\nended\n");
 }
 
+TEST(Translator, WhatACallPrintsPieceByPieceIsItsResult) {
+  EXPECT_EQ(reports({call({.id = "c", .kind = "execute", .status = "in_progress", .input = R"({"command":"ls"})"}),
+                     call({.id = "c", .more_output = "a\n"}), call({.id = "c", .more_output = "b\n"}),
+                     call({.id = "c", .status = "completed"})}),
+            "began\n0 c bash {\"command\":\"ls\"} (ls)\nc done: a\nb\n\nended\n");
+}
+
 TEST(Translator, ACallWhoseArgumentsNeverCameIsShownBeforeWhatFollows) {
   EXPECT_EQ(reports({call({.id = "c", .title = "look", .status = "pending"}), text("well")}),
             "began\n0 c look {\"title\":\"look\"} ()\n1 says: well\nc failed: [The call was interrupted.]\nended\n");
