@@ -190,7 +190,7 @@ test("errand's tools are handed over where the task has them; files are served w
 
 test('How a prompt stopped is how the task ended; a missing login says what to type', { timeout: 300_000 }, async (t) => {
   const { server, ask, rest } = await world(t);
-  for (const [steps, code] of [[[{ stop: 'max_tokens' }], 'max_tokens'], [[{ stop: 'refusal' }], 'refusal'], [[{ stop: 'max_turn_requests' }], 'max_steps'], [[{ error: 'the model says no' }], 'agent_error']]) {
+  for (const [steps, code] of [[[{ stop: 'max_tokens' }], 'max_tokens'], [[{ stop: 'refusal' }], 'refused'], [[{ stop: 'max_turn_requests' }], 'budget'], [[{ error: 'the model says no' }], 'agent_error']]) {
     const task = await rest((await ask(steps)).id);
     assert.deepEqual([task.status, task.error?.code], ['failed', code]);
   }

@@ -88,14 +88,17 @@ struct Known {
   const char* id;
   const char* program;
   const char* words;  // Behind the program.
+  const char* mode;   // Where its own default is not to ask anybody.
   const char* description;
   const char* login;  // What a person types to log in.
 };
 constexpr auto known_agents = std::to_array<Known>({
-    {"gemini", "gemini", "--acp", "Gemini CLI, as you have it set up.", "gemini"},
-    {"codex", "codex-acp", "", "Codex, through its adapter codex-acp, as you have it set up.", "codex login"},
-    {"acp:claude", "claude-agent-acp", "", "Claude Code through its adapter claude-agent-acp.", "claude /login"},
-    {"acp:opencode", "opencode", "acp", "OpenCode with a process of its own for each turn.", "opencode auth login"},
+    {"gemini", "gemini", "--acp", "", "Gemini CLI, as you have it set up.", "gemini"},
+    {"codex", "codex-acp", "", "workspace-write", "Codex, through its adapter codex-acp, as you have it set up.",
+     "codex login"},
+    {"acp:claude", "claude-agent-acp", "", "", "Claude Code, through its adapter claude-agent-acp.", "claude /login"},
+    {"acp:opencode", "opencode", "acp", "", "OpenCode, with a process of its own for each turn.",
+     "opencode auth login"},
 });
 
 }  // namespace
@@ -159,6 +162,7 @@ std::vector<Agent> found_agents(const std::vector<std::string>& environment) {
     if (*known.words != 0) command.emplace_back(known.words);
     agent.options["command"] = boost::json::serialize(command);
     agent.options["login"] = known.login;
+    if (*known.mode != 0) agent.options["mode"] = known.mode;
     agents.push_back(std::move(agent));
   }
   return agents;

@@ -12,8 +12,9 @@ namespace errand::acp {
 namespace {
 
 constexpr size_t done_max = 32;
-constexpr size_t said_max = 1 << 20;         // Of the result of a turn.
-constexpr size_t marked_output_max = 2'000;  // Of what a running call has printed, in the mark.
+constexpr size_t said_max = 1 << 20;           // Of the result of a turn.
+constexpr size_t output_max = 1 << 20;         // Of a call, where it comes in pieces.
+constexpr size_t marked_output_max = 8 << 10;  // Of what a running call has printed, in the mark.
 constexpr std::string_view interrupted = "[The call was interrupted.]";
 constexpr std::string_view denied = "[Permission was denied.]";
 
@@ -29,6 +30,10 @@ void merge(ToolCall& into, const ToolCall& more) {
   newer(into.status, more.status);
   newer(into.input, more.input);
   if (more.output) into.output = more.output;
+  if (!more.more_output.empty()) {
+    std::string& all = into.output ? *into.output : into.output.emplace();
+    if (all.size() < output_max) all += more.more_output;
+  }
   if (!more.diffs.empty()) into.diffs = more.diffs;
   if (!more.locations.empty()) into.locations = more.locations;
 }

@@ -202,8 +202,8 @@ Outcome outcome_of(const Stopped& stopped, const std::string& said) {
   if (stopped.reason == "max_tokens")
     return failed("max_tokens", "The model reached its limit of tokens before its answer was complete.");
   if (stopped.reason == "max_turn_requests")
-    return failed("max_steps", "The agent reached its limit of model calls in one turn; send a message to go on.");
-  if (stopped.reason == "refusal") return failed("refusal", "The model refused to go on.");
+    return failed("budget", "The agent reached its limit of model calls in one turn; send a message to go on.");
+  if (stopped.reason == "refusal") return failed("refused", "The model refused to go on.");
   if (stopped.reason == "cancelled") return failed("agent_error", "The agent ended the turn as cancelled by itself.");
   outcome.result = said;
   return outcome;

@@ -63,9 +63,8 @@ TEST(AcpViews, AMissingLoginSaysWhatToType) {
 
 TEST(AcpViews, HowAPromptStoppedDecidesTheTurn) {
   EXPECT_EQ(outcome_of(Stopped{"end_turn", {}}, "said").result, "said");
-  for (const auto& [reason, code] :
-       {std::pair("max_tokens", "max_tokens"), std::pair("refusal", "refusal"),
-        std::pair("max_turn_requests", "max_steps"), std::pair("cancelled", "agent_error")})
+  for (const auto& [reason, code] : {std::pair("max_tokens", "max_tokens"), std::pair("refusal", "refused"),
+                                     std::pair("max_turn_requests", "budget"), std::pair("cancelled", "agent_error")})
     EXPECT_EQ(outcome_of(Stopped{reason, {}}, "said").error->code, code);
 }
 

@@ -78,15 +78,17 @@ std::string raw_text(const json::value& raw) {
 void read_content(const json::value& value, ToolCall& call) {
   const auto [items, size] = list(value);
   std::string said;
+  bool elsewhere = false;  // It is in a terminal of the agent's.
   for (size_t i = 0; i < size; ++i) {
     const std::string type = text(at(items[i], "type"));
     if (type == "diff")
       call.diffs.push_back({text(at(items[i], "path")), text(at(items[i], "oldText")), text(at(items[i], "newText"))});
     else if (type == "content")
       said += (said.empty() ? "" : "\n") + block_text(at(items[i], "content"));
+    elsewhere = elsewhere || type == "terminal";
   }
   // An empty list says that there is nothing (any more): a question may have had a description in its place.
-  if (!said.empty() || value.is_array()) call.output = std::move(said);
+  if (!said.empty() || (value.is_array() && !elsewhere)) call.output = std::move(said);
 }
 
 ToolCall read_call(const json::value& value) {
@@ -102,6 +104,7 @@ ToolCall read_call(const json::value& value) {
   // Plain text is the result itself; content may be the same dressed up for an editor.
   const json::value& raw = at(value, "rawOutput");
   if (raw.is_string() || (call.output.value_or("").empty() && !raw.is_null())) call.output = raw_text(raw);
+  call.more_output = text(at(at(at(value, "_meta"), "terminal_output_delta"), "data"));
   const auto [items, size] = list(at(value, "locations"));
   for (size_t i = 0; i < size; ++i)
     if (std::string path = text(at(items[i], "path")); !path.empty()) call.locations.push_back(std::move(path));

@@ -30,6 +30,7 @@ struct ToolCall {
   std::string status;  // pending, in_progress, completed, failed.
   std::string input;   // A JSON object.
   std::optional<std::string> output;
+  std::string more_output;  // What came behind it: some agents say it piece by piece, and never as a whole.
   std::vector<Diff> diffs;
   std::vector<std::string> locations;  // Paths.
 };
