@@ -10,7 +10,7 @@
 namespace errand {
 namespace {
 
-std::vector<Agent> found_agents(bool opencode) {
+std::vector<Agent> found_agents(const std::map<std::string, Driver*>& drivers) {
   std::vector<Agent> agents = {
       {.id = "command", .name = "command", .driver = "command", .description = "Runs a command, without an agent."},
       {.id = "builtin",
@@ -22,11 +22,10 @@ std::vector<Agent> found_agents(bool opencode) {
        .driver = "demo",
        .description = "A demonstration: needs no model and shows every kind of event. Ask it for help."}};
   // Before the demonstration: `errand ask` takes the first that can be used.
-  if (opencode)
-    agents.insert(agents.end() - 1, {.id = "opencode",
-                                     .name = "opencode",
-                                     .driver = "opencode",
-                                     .description = "OpenCode, as you have it set up."});
+  for (const auto& [driver, description] : {std::pair("opencode", "OpenCode, as you have it set up."),
+                                            std::pair("claude", "Claude Code, as you have it set up.")})
+    if (drivers.contains(driver))
+      agents.insert(agents.end() - 1, {.id = driver, .name = driver, .driver = driver, .description = description});
   return agents;
 }
 
@@ -47,7 +46,7 @@ Result<std::vector<Agent>> file_agents(const std::vector<std::string>& setups) {
 
 Result<std::vector<Agent>> all_agents(const std::map<std::string, Driver*>& drivers, const cli::Settings& settings,
                                       const DefaultModel& model) {
-  std::vector<Agent> agents = found_agents(drivers.contains("opencode"));
+  std::vector<Agent> agents = found_agents(drivers);
   for (Agent& preset : tools::preset_agents(settings.tools_family)) agents.push_back(std::move(preset));
   Result<std::vector<Agent>> configured = file_agents(settings.agents);
   if (!configured) return configured;
