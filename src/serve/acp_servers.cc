@@ -1,20 +1,8 @@
 #include "serve/acp_servers.h"
 
-#include <climits>
-#include <unistd.h>
+#include "driver/find_program.h"
 
 namespace errand::serve {
-namespace {
-
-// The program that runs now, by its path: another process cannot follow /proc/self/exe.
-std::string own_program() {
-  std::string path(PATH_MAX, '\0');
-  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
-  path.resize(length > 0 ? static_cast<size_t>(length) : 0);
-  return path.empty() ? "errand" : path;
-}
-
-}  // namespace
 
 std::vector<acp::McpServer> acp_servers(const Settings& settings, const std::map<std::string, std::string>& environment,
                                         const StringMap& reach, const Task& task) {

@@ -7,7 +7,9 @@
 #include "base/version.h"
 #include "driver/acp/acp_driver.h"
 #include "driver/builtin/builtin_driver.h"
+#include "driver/claude/claude_driver.h"
 #include "driver/fake/demo.h"
+#include "driver/find_program.h"
 #include "driver/opencode/opencode_driver.h"
 #include "serve/acp_servers.h"
 #include "serve/environment.h"
@@ -38,12 +40,14 @@ Result<std::unique_ptr<Drivers>> Drivers::make(const DriverParts& parts, const S
   made->demo_ = fake::make_demo_driver(ground.timers);
   if (Status built = made->make_builtin(parts, settings); !built) return std::unexpected(built.error());
   made->make_opencode(parts);
+  made->make_claude(parts);
   made->make_acp(parts, settings);
   made->all_ = {{"command", made->command_.get()},
                 {"builtin", made->builtin_.get()},
                 {"demo", made->demo_.get()},
                 {"acp", made->acp_.get()}};
   if (made->opencode_) made->all_.emplace("opencode", made->opencode_.get());
+  if (made->claude_) made->all_.emplace("claude", made->claude_.get());
   return made;
 }
 
@@ -99,6 +103,21 @@ void Drivers::make_opencode(const DriverParts& parts) {
                                               .files = &ground.files,
                                               .background = &ground.calls,
                                               .engine = ground.loop.get()});
+}
+
+// Where it is installed.
+void Drivers::make_claude(const DriverParts& parts) {
+  Ground& ground = parts.ground;
+  std::string program = find_program(command_options_.environment, "claude");
+  if (program.empty()) return;
+  claude_ = claude::make_claude_driver({.command = command_options_, .programs = {std::move(program), own_program()}},
+                                       {.supervisor = parts.supervisor,
+                                        .timers = ground.timers,
+                                        .clock = ground.clock,
+                                        .random = ground.random,
+                                        .files = &ground.files,
+                                        .engine = ground.loop.get(),
+                                        .artifacts = command_.get()});
 }
 
 void Drivers::make_acp(const DriverParts& parts, const Settings& settings) {

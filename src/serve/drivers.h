@@ -47,6 +47,7 @@ class Drivers {
   Drivers() = default;
   Status make_builtin(const DriverParts& parts, const Settings& settings);
   void make_opencode(const DriverParts& parts);
+  void make_claude(const DriverParts& parts);
   void make_acp(const DriverParts& parts, const Settings& settings);
 
   fork::Limits fork_;
@@ -61,6 +62,7 @@ class Drivers {
   std::unique_ptr<builtin::ToolSet> tool_set_;
   std::unique_ptr<Driver> builtin_;
   std::unique_ptr<Driver> opencode_;
+  std::unique_ptr<Driver> claude_;
   std::unique_ptr<Driver> acp_;
 };
 

@@ -154,6 +154,12 @@ void FakeSupervisor::input(const std::string& name, int64_t number, std::string 
   });
 }
 
+void FakeSupervisor::close_input(const std::string& name) {
+  later([this, name] {
+    if (input_closed && runs.contains(name)) input_closed(name);
+  });
+}
+
 void FakeSupervisor::usage(const std::string& name, std::move_only_function<void(Result<process::RunUsage>)> done) {
   later([this, name, done = std::move(done)]() mutable {
     const auto run = runs.find(name);
