@@ -6,8 +6,11 @@ namespace errand::serve {
 
 std::vector<acp::McpServer> acp_servers(const Settings& settings, const std::map<std::string, std::string>& environment,
                                         const StringMap& reach, const Task& task) {
+  // Where its file was replaced or removed meanwhile, the one on PATH does.
+  std::string program = own_program();
+  if (program.empty()) program = "errand";
   std::vector<acp::McpServer> servers = {
-      {.name = "errand", .command = {own_program(), "mcp", "--session", task.session_id.value}, .env = reach}};
+      {.name = "errand", .command = {std::move(program), "mcp", "--session", task.session_id.value}, .env = reach}};
   const auto add = [&](StringMap& into, const std::string& name, const std::string& variable) {
     if (const auto found = environment.find(variable); found != environment.end()) into[name] = found->second;
   };
