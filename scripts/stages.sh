@@ -123,7 +123,7 @@ e2e() {
 }
 
 # The scripted model that the agents' tests talk to, held to its protocols by the official SDKs.
-model_double() { node_tests model "$(nproc)" tests/model/*.test.mjs; }
+model_double() { node_tests model 1 tests/model/*.test.mjs; }
 
 # The page's logic, on Vitest; its types are checked when it is built.
 page_unit() {
