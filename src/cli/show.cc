@@ -65,7 +65,7 @@ void progress_rows(Sheet& sheet, const TaskInfo& task) {
   if (progress.tool_calls == 0) return;
   std::string tools;
   for (const ToolInfo& tool : progress.recent_tools) tools += tool_text(tool) + "\n";
-  sheet.block(fmt::format("Tools ({} calls, the last ones)", progress.tool_calls), tools, "");
+  sheet.block(fmt::format("Latest tool calls ({} in total)", progress.tool_calls), tools, "");
 }
 
 // The logs are not worth a line: every task has them.

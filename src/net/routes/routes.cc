@@ -14,7 +14,7 @@ namespace {
 
 void login(Context& context, Call call) {
   if (context.parts.login && context.parts.login(call.exchange)) return;
-  call.refuse({Code::not_found, "Nobody logs in here.", "unknown_path"});
+  call.refuse({Code::not_found, "This server has no page to log in to.", "unknown_path"});
 }
 
 void mcp(Context& context, Call call) {
