@@ -130,6 +130,24 @@ void read_states(Params& params, TaskFilter& filter) {
   }
 }
 
+void read_waiting_for(Params& params, TaskFilter& filter) {
+  const auto value = params.get("waiting_for");
+  if (!value) return;
+  const auto add = [](auto& kinds, auto kind) {
+    if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+  };
+  for (const std::string_view word : split(*value, ',')) {
+    if (const std::optional<AskKind> ask = parse_ask_kind(trim(word))) {
+      add(filter.asks, *ask);
+    } else if (const std::optional<WaitKind> wait = parse_wait_kind(trim(word))) {
+      add(filter.waits, *wait);
+    } else {
+      return params.refuse("waiting_for", "must be a list of permission, answer, quota and children",
+                           "invalid_parameter");
+    }
+  }
+}
+
 void read_label(Params& params, TaskFilter& filter) {
   const auto value = params.get("label");
   if (!value) return;
@@ -183,6 +201,7 @@ Result<ListQuery> parse_list(const Query& query) {
   ListQuery list;
   Params params(query);
   read_states(params, list.filter);
+  read_waiting_for(params, list.filter);
   params.text("agent_id", list.filter.agent_id);
   if (const auto value = params.get("kind")) {
     list.filter.kind = parse_task_kind(*value);

@@ -93,6 +93,7 @@ std::string list_reply(const TaskListReply& list, const std::vector<TaskMoment>&
     if (list.counts) {
       out.key("counts");
       write_counts(out, *list.counts);
+      out.field("needs_input", list.needs_input);
     }
   });
 }

@@ -15,11 +15,14 @@ namespace errand::api {
 
 std::string task_reply(const TaskView& view);
 
-// {"tasks","next_cursor"[,"total"][,"counts"]}
+// {"tasks","next_cursor"[,"total"][,"counts","needs_input"]}
 struct TaskListReply {
   TaskPage page;
   std::optional<int64_t> total;
+  // Of what the filter lets through but for `status` and `waiting_for`: how many there are of each status, and how many
+  // ask a person something. Together or not at all.
   std::optional<StateCounts> counts;
+  int64_t needs_input = 0;
 };
 // `moments` has one for each task, in their order.
 std::string list_reply(const TaskListReply& list, const std::vector<TaskMoment>& moments);

@@ -85,6 +85,7 @@ struct ListArgs {
   std::string agent, kind, batch, parent, query;
   std::vector<std::string> labels;
   int limit = 30;
+  bool waiting = false;
   bool all = false;
   bool watch = false;
 };

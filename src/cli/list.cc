@@ -27,7 +27,7 @@ bool is_wanted(const TaskInfo& task, const ListArgs& args, const std::string& ba
     if (separator == std::string::npos || found == task.labels.end() || found->second != label.substr(separator + 1))
       return false;
   }
-  return one_of(args.status, task.status) &&
+  return one_of(args.status, task.status) && (!args.waiting || needs_input(task)) &&
          (args.agent.empty() || args.agent == task.agent_id || args.agent == task.agent) &&
          (args.kind.empty() || args.kind == task.kind) && (batch.empty() || batch == task.batch_id) &&
          (args.parent.empty() || args.parent == task.parent_session_id);
@@ -48,6 +48,7 @@ Query query_of(const ListArgs& args, const std::string& batch) {
       .add("parent_session_id", args.parent)
       .add("q", args.query);
   query.add("batch_id", batch);
+  if (args.waiting) query.add("waiting_for", "permission,answer");
   for (std::string label : args.labels) {
     if (size_t equals = label.find('='); equals != std::string::npos && label.find(':') > equals) label[equals] = ':';
     query.add("label", label);
@@ -86,7 +87,7 @@ Result<Listed> read_list(Context& context, const Query& base, const ListArgs& ar
 
 bool is_filtered(const ListArgs& args) {
   return !args.status.empty() || !args.agent.empty() || !args.kind.empty() || !args.batch.empty() ||
-         !args.parent.empty() || !args.query.empty() || !args.labels.empty();
+         !args.parent.empty() || !args.query.empty() || !args.labels.empty() || args.waiting;
 }
 
 std::string table_of(Context& context, const Listed& listed, const ListArgs& args) {

@@ -6,17 +6,13 @@
 
 namespace errand::cli {
 
-namespace {
-
-bool asks(const TaskInfo& task) {
+bool needs_input(const TaskInfo& task) {
   return task.waiting_for && (task.waiting_for->kind == "permission" || task.waiting_for->kind == "answer");
 }
 
-}  // namespace
-
 std::string status_text(const TaskInfo& task) {
   if (task.stopping) return "◌ stopping";
-  if (asks(task)) return "? asks";
+  if (needs_input(task)) return "? asks";
   if (task.waiting_for) return "◷ waiting";
   if (task.status == "pending") return "◷ pending";
   if (task.status == "running" || task.status == "resumed") return "● " + task.status;
@@ -28,7 +24,7 @@ std::string status_text(const TaskInfo& task) {
 
 std::string_view status_style(const TaskInfo& task) {
   if (task.stopping) return "2";
-  if (asks(task)) return "1;33";
+  if (needs_input(task)) return "1;33";
   if (task.waiting_for || task.status == "pending") return "33";
   if (task.status == "running" || task.status == "resumed") return "34";
   if (task.status == "completed") return "32";

@@ -11,6 +11,9 @@
 
 namespace errand::cli {
 
+// It waits for a person's answer or permission.
+bool needs_input(const TaskInfo& task);
+
 // "● running", "✓ completed", with what is finer than the status: "● waiting" for one that asks, "stopping".
 std::string status_text(const TaskInfo& task);
 // SGR parameters, the page's colours: blue, green, red, grey, amber.

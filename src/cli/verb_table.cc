@@ -141,6 +141,7 @@ Made list_setup(CLI::App& app, Globals&) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"pending", "running", "completed", "failed", "cancelled", "resumed"}))
       ->type_name("STATUS");
+  app.add_flag("--waiting", args->waiting, "Only tasks that wait for your answer or permission");
   app.add_option("-a,--agent", args->agent, "Only tasks of this agent");
   app.add_option("--kind", args->kind, "Only tasks of agents, or only commands")
       ->type_name("agent|command")

@@ -18,11 +18,18 @@ std::vector<TaskId> payers_of(const Task& task) {
   return payers;
 }
 
+// What is counted, as people say it.
+std::string_view in_words(std::string_view what) {
+  if (what == "cost_usd") return "USD";
+  if (what == "tool_calls") return "tool calls";
+  return what == "wall_s" ? "seconds" : what;
+}
+
 TaskError exceeded(const Purse& purse, std::string_view what, const std::string& used, const std::string& limit) {
   const bool shared = purse.members.size() > 1;
   return {"budget",
-          fmt::format("{} used {} {} of the {} of the budget; retry with a larger one, or in smaller steps.",
-                      shared ? "It and the tasks that it is with have" : "It has", used, what, limit),
+          fmt::format("The budget of {} {} is used up ({} used{}). Retry with a larger budget, or in smaller steps.",
+                      limit, in_words(what), used, shared ? ", by all tasks that share it" : ""),
           fmt::format(R"({{"budget":"{}","limit":{},"used":{}}})", what, limit, used)};
 }
 

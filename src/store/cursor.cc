@@ -38,6 +38,9 @@ uint32_t fingerprint(const TaskFilter& filter, Sort sort) {
   print.add(filter.query);
   print.add(filter.created_after.ms);
   print.add(filter.created_before.ms);
+  // Only where there are any: cursors from before this filter existed stay good.
+  for (const AskKind kind : filter.asks) print.add(static_cast<int64_t>(kind));
+  for (const WaitKind kind : filter.waits) print.add(-1 - static_cast<int64_t>(kind));
   return print.value();
 }
 

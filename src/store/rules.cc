@@ -145,6 +145,16 @@ Error history_gone() {
                 "The events before this position were removed: read the tasks again and continue from there.", "reset");
 }
 
+namespace {
+
+// Its `waiting_for` is of one of the kinds: an open question comes before what else it waits for.
+bool waits_as(const Task& task, const TaskFilter& filter) {
+  if (const Ask* const ask = open_ask(task)) return std::ranges::find(filter.asks, ask->kind) != filter.asks.end();
+  return task.wait && std::ranges::find(filter.waits, task.wait->kind) != filter.waits.end();
+}
+
+}  // namespace
+
 bool passes(const Task& task, const TaskFilter& filter, const std::vector<std::string>& terms) {
   if (!filter.states.empty() && std::ranges::find(filter.states, task.state) == filter.states.end()) return false;
   if (!filter.agent_id.empty() && task.launch.agent_id != filter.agent_id) return false;
@@ -157,6 +167,7 @@ bool passes(const Task& task, const TaskFilter& filter, const std::vector<std::s
   }
   if (filter.created_after && task.created_at <= filter.created_after) return false;
   if (filter.created_before && task.created_at >= filter.created_before) return false;
+  if ((!filter.asks.empty() || !filter.waits.empty()) && !waits_as(task, filter)) return false;
   return found_in(task, terms);
 }
 

@@ -111,6 +111,9 @@ struct TaskFilter {
   // Title, prompt, command and result: every word of it must occur, as plain text, in any case (search_text.h).
   std::string query;
   Time created_after, created_before;  // Neither is included.
+  // What `waiting_for` shows of it: one of these. Both empty: it need not wait.
+  std::vector<AskKind> asks;
+  std::vector<WaitKind> waits;
   bool operator==(const TaskFilter&) const = default;
 };
 

@@ -14,7 +14,9 @@
 #include "api/replies.h"
 #include "base/json_out.h"
 #include "base/text.h"
+#include "engine/frame.h"
 #include "net/routes/routes.h"
+#include "tools/family.h"
 
 namespace errand {
 namespace {
@@ -158,7 +160,7 @@ TEST(OpenApi, TheShapesHaveTheFieldsThatAreWritten) {
   check("TaskBrief", text);
 }
 
-TEST(OpenApi, NamesEveryStateAndEveryEvent) {
+TEST(OpenApi, NamesEveryStateEveryEventAndEveryFamilyOfTools) {
   std::set<std::string> states, types;
   for (int i = 0; i < task_state_count; ++i) states.emplace(name(static_cast<TaskState>(i)));
   for (int i = 0; i < event_type_count; ++i) types.emplace(name(static_cast<EventType>(i)));
@@ -168,7 +170,58 @@ TEST(OpenApi, NamesEveryStateAndEveryEvent) {
     return all;
   };
   EXPECT_EQ(listed(schema("Status").at("enum")), states);
-  EXPECT_EQ(listed(schema("Event").at("properties").at("type").at("enum")), types);
+  EXPECT_EQ(listed(schema("ToolsFamily").at("enum")),
+            std::set<std::string>(tools::families.begin(), tools::families.end()));
+  std::set<std::string> described;
+  for (const json::value& one : schema("Event").at("oneOf").as_array()) {
+    const std::string_view reference = one.at("$ref").as_string();
+    described.emplace(
+        schema(reference.substr(reference.rfind('/') + 1)).at("properties").at("type").at("const").as_string());
+  }
+  EXPECT_EQ(described, types);
+}
+
+TEST(OpenApi, EventsHaveTheDataThatIsWritten) {
+  const auto check = [&](std::string_view name, const Event& event) {
+    const json::object& whole = schema(name);
+    EXPECT_EQ(whole.at("properties").at("type").at("const").as_string(), errand::name(event.type));
+    const json::object& data = whole.at("properties").at("data").as_object();
+    const std::string text = event.type == EventType::output ? output_data(event.data, "line\n") : event.data;
+    const std::set<std::string> written = keys(json::parse(text));
+    std::set<std::string> required;
+    for (const json::value& field : data.at("required").as_array()) required.emplace(field.as_string());
+    EXPECT_TRUE(std::ranges::includes(written, required)) << name << ": " << text;
+    EXPECT_TRUE(std::ranges::includes(keys(data.at("properties")), written)) << name << ": " << text;
+  };
+  Task task;
+  task.id = TaskId("task_1");
+  Ask ask{.request_id = "req_1",
+          .kind = AskKind::answer,
+          .text = "?",
+          .options = {},
+          .at = {},
+          .decision = {},
+          .reply = {}};
+  check("TaskCreatedEvent", task_event(EventType::task_created, task, {}));
+  check("TaskStatusEvent", task_event(EventType::task_status, task, {}));
+  check("TaskProgressEvent", progress_event(task, {}));
+  check("TaskWarningEvent", warning_event("idle", "x", {}));
+  check("TaskMatchEvent", match_event("p", "l", 0, {}));
+  check("MessageCreatedEvent", message_event(EventType::message_created, {}, {}));
+  check("MessageCompletedEvent", message_event(EventType::message_completed, {}, {}));
+  check("MessageDeltaEvent", delta_event(MessageId("msg_1"), 0, "x", {}, PartType::text));
+  check("ToolStartedEvent", tool_started_event(MessageId("msg_1"), {}, {}));
+  check("ToolCompletedEvent", tool_completed_event({}, {}));
+  check("OutputEvent", output_event("stdout", 1, 0, 5, {}));
+  check("AskCreatedEvent", ask_created_event(ask, {}));
+  for (const char* decision : {"answer", "deny"}) {
+    ask.decision = decision;
+    ask.reply = "word";
+    check("AskAnsweredEvent", ask_answered_event(ask, "user", {}));
+  }
+  check("NoticeCreatedEvent", notice_event(EventType::notice_created, NoticeId("ntc_1"), {}));
+  check("NoticeTakenEvent", notice_event(EventType::notice_taken, NoticeId("ntc_1"), {}));
+  check("EndEvent", end_event(TaskState::completed, {}));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ std::string wrong(const Result<T>& result) {
 
 TEST(ParseList, TakesEveryParameter) {
   const auto list = parse_list({{"status", "running,resumed, running"},
+                                {"waiting_for", "permission, answer,answer,quota"},
                                 {"agent_id", "demo"},
                                 {"kind", "command"},
                                 {"batch_id", "batch_1"},
@@ -27,6 +28,8 @@ TEST(ParseList, TakesEveryParameter) {
                                 {"counts", "1"}});
   ASSERT_TRUE(list) << wrong(list);
   EXPECT_EQ(list->filter.states, (std::vector{TaskState::running, TaskState::resumed}));
+  EXPECT_EQ(list->filter.asks, (std::vector{AskKind::permission, AskKind::answer}));
+  EXPECT_EQ(list->filter.waits, std::vector{WaitKind::quota});
   EXPECT_EQ(list->filter.agent_id, "demo");
   EXPECT_EQ(list->filter.kind, TaskKind::command);
   EXPECT_EQ(list->filter.batch_id, BatchId("batch_1"));
@@ -54,6 +57,8 @@ TEST(ParseList, WhatIsWrongIsNamed) {
   const std::pair<Query, const char*> cases[] = {
       {{{"status", "sleeping"}}, "`status`"},
       {{{"status", "running,"}}, "`status`"},
+      {{{"waiting_for", "answer,rain"}}, "`waiting_for`"},
+      {{{"waiting_for", ","}}, "`waiting_for`"},
       {{{"kind", "robot"}}, "`kind`"},
       {{{"limit", "0"}}, "`limit`"},
       {{{"limit", "501"}}, "`limit`"},

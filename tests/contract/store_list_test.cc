@@ -95,6 +95,66 @@ TEST_P(StoreContract, EveryFilterFilters) {
   EXPECT_EQ(found({.label_key = "team", .label_value = "core"}), Ids{});
 }
 
+TEST_P(StoreContract, WhatTasksWaitForFilters) {
+  const auto with_ask = [&](Task task, AskKind kind, const std::string& decision) {
+    task.asks.push_back({.request_id = "r" + std::to_string(task.asks.size()),
+                         .kind = kind,
+                         .text = "May I?",
+                         .options = {},
+                         .at = now_,
+                         .decision = decision,
+                         .reply = {}});
+    return task;
+  };
+  const auto with_wait = [&](Task task, WaitKind kind) {
+    task.wait = Wait{.kind = kind, .text = "Later.", .until = now_ + 1000, .since = now_};
+    return task;
+  };
+  update(running(add(new_task())));
+  const Task permission = update(with_ask(running(add(new_task())), AskKind::permission, ""));
+  Task answered = update(with_ask(running(add(new_task())), AskKind::answer, "answered"));
+  // The first open question counts, and comes before what else it waits for.
+  const Task second =
+      update(with_wait(with_ask(with_ask(running(add(new_task())), AskKind::permission, "allow"), AskKind::answer, ""),
+                       WaitKind::quota));
+  const Task quota = update(with_wait(running(add(new_task())), WaitKind::quota));
+  Task children = running(add(new_task()));
+  children.state = TaskState::resumed;
+  children = update(with_wait(children, WaitKind::children));
+
+  const std::vector<AskKind> any_ask = {AskKind::permission, AskKind::answer};
+  const std::vector<WaitKind> any_wait = {WaitKind::quota, WaitKind::children};
+  EXPECT_EQ(found({.asks = any_ask}), (Ids{second.id.value, permission.id.value}));
+  EXPECT_EQ(found({.asks = any_ask}, {.sort = Sort::oldest}), (Ids{permission.id.value, second.id.value}));
+  EXPECT_EQ(found({.asks = any_ask}, {.limit = 1, .offset = 1}), Ids{permission.id.value});
+  EXPECT_EQ(found({.asks = {AskKind::permission}}), Ids{permission.id.value});
+  EXPECT_EQ(found({.asks = {AskKind::answer}}), Ids{second.id.value});
+  EXPECT_EQ(found({.waits = any_wait}), (Ids{children.id.value, quota.id.value}));
+  EXPECT_EQ(found({.states = {TaskState::resumed}, .waits = any_wait}), Ids{children.id.value});
+  EXPECT_EQ(found({.states = {TaskState::running}, .asks = any_ask, .waits = any_wait}),
+            (Ids{quota.id.value, second.id.value, permission.id.value}));
+  EXPECT_EQ(found({.agent_id = "nobody", .asks = any_ask}), Ids{});
+  EXPECT_EQ(*store().count({.asks = any_ask}), 2);
+  EXPECT_EQ(*store().count({.states = {TaskState::running}, .waits = any_wait}), 1);
+
+  const TaskPage first = *store().list({.asks = any_ask}, {.limit = 1});
+  ASSERT_NE(first.next_cursor, "");
+  EXPECT_EQ(found({.asks = any_ask}, {.limit = 1, .cursor = first.next_cursor}), Ids{permission.id.value});
+  EXPECT_FALSE(store().list({.asks = {AskKind::answer}}, {.limit = 1, .cursor = first.next_cursor}))
+      << "the cursor of another list";
+
+  // It follows what happens to the task.
+  answered = update(with_ask(next(answered), AskKind::permission, ""));
+  EXPECT_EQ(found({.asks = {AskKind::permission}}), (Ids{answered.id.value, permission.id.value}));
+  reopen();
+  EXPECT_EQ(found({.asks = any_ask}), (Ids{second.id.value, answered.id.value, permission.id.value}));
+  answered = next(answered);
+  answered.asks.clear();
+  update(answered);
+  store_it(removal(permission));
+  EXPECT_EQ(found({.asks = any_ask}), Ids{second.id.value});
+}
+
 TEST_P(StoreContract, TimesFilterAlsoWhereTheClockWentBack) {
   const Task a = add(new_task());
   now_ = now_ + 100'000;

@@ -81,7 +81,7 @@ describe('the Chat page', async () => {
     const task = await server.ask('long 600');
     const page = await person.login(`/chat?taskId=${task.id}`);
     await status(page, 'running');
-    await page.getByRole('combobox', { name: 'When the agent gets it' }).selectOption('queue');
+    await page.getByRole('combobox', { name: 'When the agent reads it' }).selectOption('queue');
     await send(page, 'then the docs');
     const message = page.locator('[data-role=user]').filter({ hasText: 'then the docs' });
     await message.getByText('Not read yet · after this turn').waitFor();
@@ -109,7 +109,7 @@ describe('the Chat page', async () => {
     await page.getByRole('heading', { name: 'Task Management' }).waitFor();
     await page.goto(`${server.url}/chat?taskId=${id}`);
     person.allowed = /404/;
-    await page.getByText('This task is not here any more.').waitFor();
+    await page.getByText('This task no longer exists.').waitFor();
   });
 
   test('streams a long answer without being jerked about, and jumps to the latest', async (t) => {
@@ -149,7 +149,7 @@ describe('the Chat page', async () => {
     await page.goto(`${server.url}/chat?taskId=${second.id}`);
     await page.getByText('the end').waitFor();
     await status(page, 'completed');
-    await page.getByText('Ended with exit code 0.').waitFor();
+    await page.getByText('Finished with exit code 0.').waitFor();
     assert.match(await page.getByTestId('log-count').innerText(), /301 lines/);
     const green = page.getByTestId('log').getByText('ok', { exact: true }).first();
     assert.notEqual(await green.evaluate((each) => getComputedStyle(each).color), await page.getByTestId('log').evaluate((each) => getComputedStyle(each).color));
@@ -175,7 +175,7 @@ describe('the Chat page', async () => {
     const page = await person.login('/chat?agentId=demo');
     await page.getByRole('button', { name: 'Options' }).click();
     const options = page.getByTestId('launch-options');
-    await options.getByLabel('Folder to work in').fill(server.folder);
+    await options.getByLabel('Working folder').fill(server.folder);
     await options.getByLabel('Cost limit (USD)').fill('2.5');
     await options.getByLabel('Permissions').selectOption('deny');
     await check_accessible(page, 'the options of a new task');
@@ -190,7 +190,7 @@ describe('the Chat page', async () => {
     await page.locator('form textarea').fill('echo one\necho two\n\n  echo three && exit 3');
     await page.keyboard.press('Enter');
     await until(() => new URL(page.url()).searchParams.get('batch'), { what: 'the batch is shown' });
-    await page.getByText('3 of 3 ended').waitFor();
+    await page.getByText('3 of 3 finished').waitFor();
     const { tasks } = await server.get(`/api/tasks?batch_id=${new URL(page.url()).searchParams.get('batch')}&sort=oldest`);
     assert.deepEqual(tasks.map((task) => task.exit_code), [0, 0, 3]);
   });
@@ -222,7 +222,7 @@ describe('the Chat page', async () => {
     await found.hover();
     await found.getByRole('button', { name: 'Copy a link to this message' }).click();
     await until(async () => (await page.evaluate(() => navigator.clipboard.readText())) === `${server.url}/chat?taskId=${task.id}#${wanted.id}`, { what: 'the link is copied' });
-    await found.getByRole('link', { name: 'Fork: a new task from here' }).click();
+    await found.getByRole('link', { name: 'Fork a new task from here' }).click();
     await page.getByTestId('fork-of').getByText('noop number 2', { exact: true }).waitFor();
     await check_accessible(page, 'a fork');
     const [launched] = await Promise.all([page.waitForResponse((reply) => reply.request().method() === 'POST' && reply.url().endsWith('/api/tasks')), send(page, 'text from here')]);

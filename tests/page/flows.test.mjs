@@ -31,7 +31,7 @@ describe('what happens to a task', async () => {
     await page.getByText('The second answer.').waitFor();
     const { messages } = await server.get(`/api/tasks/${id}/messages`);
     const answer = messages.find((message) => message.role === 'assistant');
-    await page.locator(`[data-actions="${answer.id}"]`).getByRole('link', { name: 'Fork: a new task from here' }).click();
+    await page.locator(`[data-actions="${answer.id}"]`).getByRole('link', { name: 'Fork a new task from here' }).click();
     await page.getByTestId('fork-of').getByText('The first answer.').waitFor();
     await page.locator('form textarea').fill('go another way');
     await page.keyboard.press('Enter');
@@ -63,14 +63,14 @@ describe('what happens to a task', async () => {
     const page = await (await browser.person(t, server)).login(`/chat?taskId=${id}`);
     await status(page, 'quota');
     assert.equal(await page.locator('header [data-shows]').innerText(), 'Waiting');
-    await until(async () => /Usage limit reached, continues in (9|10):\d\d/.test(await page.getByTestId('transcript').innerText()), { what: 'the time that is left' });
+    await until(async () => /Usage limit reached. Continues in (9|10):\d\d/.test(await page.getByTestId('transcript').innerText()), { what: 'the time that is left' });
     await check_accessible(page, 'a task that waits for a limit');
     await shot(page, 'quota');
     await page.getByRole('tab', { name: 'Timeline' }).click();
     await page.locator('[data-span=wait][data-state=open]').getByText('Usage limit').waitFor();
     await page.goto(`${server.url}/tasks`);
     await shown_in_list(page, id, 'quota');
-    await page.locator(`[data-task="${id}"]`).getByText(/Usage limit reached, continues in/).waitFor();
+    await page.locator(`[data-task="${id}"]`).getByText(/Usage limit reached. Continues in/).waitFor();
     // Nobody is asked: it needs no input.
     assert.match(await page.locator('[data-filter=needs-input]').innerText(), /0$/);
   });
@@ -85,17 +85,17 @@ describe('what happens to a task', async () => {
     const page = await (await browser.person(t, server)).login('/tasks');
     const limit = page.locator('[data-quota]');
     await limit.getByText(/^builtin\S* has reached its usage limit$/).waitFor();
-    assert.match(await limit.innerText(), /Since .*; asked again by .* at the latest\. 1 waiting, 0 in the queue\./);
+    assert.match(await limit.innerText(), /Since .*\. Tried again at .* at the latest\. 1 task waits for it, 0 in the queue\./);
     await check_accessible(page, 'a usage limit above the list');
     await shot(page, 'usage-limit');
-    await limit.getByRole('button', { name: 'Ask again now' }).click();
+    await limit.getByRole('button', { name: 'Try again now' }).click();
     assert.equal((await server.at_rest(first.id)).result, 'Done.');
     await limit.waitFor({ state: 'detached' });
 
     const second = await launch('second');
     await server.when(second.id, (task) => task.waiting_for?.kind === 'quota');
     await page.goto(`${server.url}/chat?taskId=${second.id}`);
-    await page.getByRole('button', { name: 'Ask again now' }).click();
+    await page.getByRole('button', { name: 'Try again now' }).click();
     assert.equal((await server.at_rest(second.id)).result, 'Done too.');
     await status(page, 'completed');
   });
@@ -116,7 +116,7 @@ describe('what happens to a task', async () => {
     await server.when(id, (task) => task.waiting_for?.kind === 'children');
     const page = await (await browser.person(t, server)).login(`/chat?taskId=${id}`);
     await status(page, 'children');
-    await page.getByTestId('transcript').getByText('Waiting for its subtasks').waitFor();
+    await page.getByTestId('transcript').getByText('Waiting for subtasks').waitFor();
     const link = page.getByTestId('subtasks').getByRole('link', { name: /Wait for the word/ });
     await link.waitFor();
     await check_accessible(page, 'a task that waits for its subtasks');
@@ -153,7 +153,7 @@ describe('what happens to a task', async () => {
       await page.mouse.wheel(0, -400);
       return false;
     }, { what: 'the note is there' });
-    await note.getByText('The conversation was summed up to fit the model').waitFor();
+    await note.getByText('The conversation was summarised to fit the model').waitFor();
     assert.equal(await note.getByText('SUMMARY: the file was read several times.').isVisible(), false);
     await note.locator('summary').click();
     await note.getByText('SUMMARY: the file was read several times.').waitFor();
@@ -171,7 +171,7 @@ describe('what happens to a task', async () => {
     page.on('request', (request) => requests.push(request.url()));
     const tool = page.locator('[data-tool=bash]');
     await tool.getByRole('button').first().click();
-    const picture = tool.getByRole('img', { name: 'A picture that the tool gave back' });
+    const picture = tool.getByRole('img', { name: 'Picture from the tool' });
     await until(async () => (await picture.evaluate((img) => img.complete && img.naturalWidth)) === 1, { what: 'the picture is there' });
     assert.deepEqual(requests.filter((url) => !url.startsWith('data:') && !url.startsWith(server.url)), []);
   });
@@ -191,7 +191,7 @@ describe('what happens to a task', async () => {
     assert.equal(await meter.getAttribute('aria-label'), '800 of 1,000 tokens');
     await page.getByRole('tab', { name: 'Details' }).click();
     await page.getByRole('tabpanel').getByText('800 of 1,000 tokens').waitFor();
-    await page.getByRole('tabpanel').getByText(/0:\d\d of 1:00:00 of time/).waitFor();
+    await page.getByRole('tabpanel').getByText(/time: 0:\d\d of 1:00:00/).waitFor();
     await check_accessible(page, 'a budget in the details');
     // What its subtasks use is taken from it too.
     const parent = await server.task(id);

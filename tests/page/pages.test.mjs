@@ -30,7 +30,7 @@ describe('the other pages', async () => {
     await page.getByRole('button', { name: 'New agent' }).click();
     const form = page.getByTestId('agent-form');
     await form.getByRole('button', { name: 'Create agent' }).click();
-    await form.getByText('It needs a name.').waitFor();
+    await form.getByText('Enter a name.').waitFor();
     await form.getByLabel('Name').fill('reviewer');
     await form.getByLabel('Driver', { exact: true }).selectOption('demo');
     await form.getByLabel('Description').fill('Reviews changes');
@@ -74,15 +74,15 @@ describe('the other pages', async () => {
     const save = page.getByRole('button', { name: 'Save' });
     assert.equal(await save.isDisabled(), true);
     await at_once.fill('none');
-    await page.getByText('Tasks at once: a number above 0.').waitFor();
+    await page.getByText('Tasks at once: enter a number above 0.').waitFor();
     assert.equal(await save.isDisabled(), true);
     await at_once.fill('5');
     await save.click();
-    await page.getByText('The settings are changed.').waitFor();
+    await page.getByText('Settings saved.').waitFor();
     assert.equal((await server.get('/api/settings')).max_concurrent, 5);
-    const of_agents = page.getByRole('textbox', { name: /^Limits of single agents/ });
+    const of_agents = page.getByRole('textbox', { name: /^Limits per agent/ });
     await of_agents.fill('demo');
-    await page.getByText('Limits of single agents: one name = number a line.').waitFor();
+    await page.getByText('Limits per agent: write one “name = number” per line.').waitFor();
     await of_agents.fill('demo = 2');
     await save.click();
     await until(async () => JSON.stringify((await server.get('/api/settings')).max_per_agent) === '{"demo":2}', { what: 'the limit of one agent holds' });
@@ -134,7 +134,7 @@ describe('the other pages', async () => {
     await box.press('Enter');
     const steered = page.locator('[data-role=user]').filter({ hasText: 'steered in' });
     await steered.waitFor();
-    await page.getByRole('combobox', { name: 'When the agent gets it' }).selectOption('interrupt');
+    await page.getByRole('combobox', { name: 'When the agent reads it' }).selectOption('interrupt');
     await box.fill('text instead');
     await box.press('Enter');
     await page.getByText('A real agent would answer here').waitFor();
@@ -149,11 +149,11 @@ describe('the other pages', async () => {
     const person = await browser.person(t, server);
     person.allowed = /404/;
     const page = await person.login('/nowhere');
-    await page.getByText('There is nothing at this address.').waitFor();
+    await page.getByText('This page does not exist.').waitFor();
     await page.getByRole('link', { name: 'Back to the tasks' }).click();
     await page.getByRole('heading', { name: 'Task Management' }).waitFor();
     await page.goto(`${server.url}/chat?taskId=task_01m7g21m0b1j7k068q6vhd3f3g`);
-    await page.getByText('This task is not here any more.').waitFor();
+    await page.getByText('This task no longer exists.').waitFor();
     await check_accessible(page, 'a task that is gone');
   });
 
@@ -165,6 +165,6 @@ describe('the other pages', async () => {
     const page = await person.login(`/chat?taskId=${task.id}`);
     await page.getByText('1 of 600 s').waitFor();
     await server.expect(204, 'DELETE', `/api/tasks/${task.id}`);
-    await page.getByText('This task is not here any more.').waitFor();
+    await page.getByText('This task no longer exists.').waitFor();
   });
 });

@@ -44,7 +44,7 @@ try {
   const person = await browser.person(t, server, { viewport: { width: 1280, height: 820 } });
   const page = await person.login('/tasks');
   await shows(page, question, 'needsInput');
-  await page.getByRole('button', { name: 'Show its subtasks: Refactor the React list' }).click();
+  await page.getByRole('button', { name: 'Show subtasks: Refactor the React list' }).click();
   await page.locator('[data-depth="1"]').waitFor();
   await page.locator('[data-batch]').first().getByText('/').waitFor();
   const take = (name, from = page) => from.screenshot({ path: path.join(folder, `${name}.png`) });

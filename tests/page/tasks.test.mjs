@@ -143,7 +143,7 @@ describe('the Tasks page', async () => {
     await page.getByRole('button', { name: 'Select all 6 that match' }).click();
     await page.getByRole('toolbar').getByRole('button', { name: 'Retry' }).click();
     await page.getByRole('dialog').getByRole('heading', { name: 'Retry 3 tasks?' }).waitFor();
-    await page.getByText('3 of the selected tasks are in another state and stay as they are.').waitFor();
+    await page.getByText('This does not apply to 3 of the selected tasks. They stay unchanged.').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('toolbar').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('heading', { name: 'Delete 6 tasks?' }).waitFor();
@@ -163,15 +163,15 @@ describe('the Tasks page', async () => {
     const alone = await server.ask('noop', { title: 'alone' });
     await has_status(page, first, 'failed');
     // The row says how far its batch is, and leads to it.
-    await row(page, second).getByRole('link', { name: 'Its batch: 1 of 2 ended' }).click();
-    await page.getByText('1 of 2 ended').waitFor();
+    await row(page, second).getByRole('link', { name: 'Batch: 1 of 2 finished' }).click();
+    await page.getByText('1 of 2 finished').waitFor();
     await until(async () => (await row(page, alone).count()) === 0, { what: 'only the batch is shown' });
     await page.getByRole('button', { name: 'Cancel the batch' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the batch' }).click();
     await has_status(page, second, 'cancelled');
-    await page.getByText('2 of 2 ended').waitFor();
-    await page.getByRole('button', { name: 'Clear the ended' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Clear the ended' }).click();
+    await page.getByText('2 of 2 finished').waitFor();
+    await page.getByRole('button', { name: 'Delete finished tasks' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete finished tasks' }).click();
     await page.getByText('No task matches this filter.').waitFor();
   });
 
@@ -186,9 +186,9 @@ describe('the Tasks page', async () => {
     const shows = (wanted) => until(async () => JSON.stringify(await shown()) === JSON.stringify(wanted), { what: wanted.join(', ') }).catch(async (error) => assert.fail(`${error.message}: ${await shown()}`));
     await has_status(page, after, 'completed');
     await shows(['0 another', '0 the grandchild', '0 the child', '0 the parent']);
-    await row(page, parent).getByRole('button', { name: 'Show its subtasks: the parent' }).click();
+    await row(page, parent).getByRole('button', { name: 'Show subtasks: the parent' }).click();
     await shows(['0 another', '0 the grandchild', '0 the parent', '1 the child']);
-    await row(page, child).getByRole('button', { name: 'Show its subtasks: the child' }).click();
+    await row(page, child).getByRole('button', { name: 'Show subtasks: the child' }).click();
     await shows(['0 another', '0 the parent', '1 the child', '2 the grandchild']);
     await check_accessible(page, 'the tree');
     // They are live there, and can be acted on.

@@ -3,7 +3,7 @@
 import { QueryClient, useQuery } from '@tanstack/react-query';
 
 import { api, ApiError, call } from './api/client';
-import type { Progress, Task, TaskBrief, TaskEvent, TaskList, TaskQuery } from './api/types';
+import type { Progress, Task, TaskBrief, TaskEvent, TaskList } from './api/types';
 import { forgetOldest } from './lib/bounded';
 import { store } from './lib/store';
 import { onEvents, onReset } from './live/live';
@@ -162,17 +162,13 @@ export function startQueries(): void {
   onReset(() => void queryClient.invalidateQueries());
 }
 
-// What is at work, of everything or under a filter, for what needs a person: how many ask, and what.
-export const useActive = ({ status: _status, sort: _sort, ...filter }: TaskQuery = {}, enabled = true) =>
+// What is at work: whose children there are, and which wait for a usage limit.
+export const useActive = (enabled: boolean) =>
   useQuery({
     enabled,
-    queryKey: ['active', filter],
+    queryKey: ['active'],
     queryFn: ({ signal }) =>
-      readTasks(
-        call(
-          api.GET('/api/tasks', { params: { query: { ...filter, status: 'running,resumed', limit: 500 } }, signal }),
-        ),
-      ),
+      readTasks(call(api.GET('/api/tasks', { params: { query: { status: 'running,resumed', limit: 500 } }, signal }))),
     placeholderData: (old) => old,
   });
 

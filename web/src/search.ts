@@ -54,23 +54,22 @@ export const chatSearch = (search: Record<string, unknown>): ChatSearch =>
     at: text(search.at),
   });
 
-// The same filter as the API's own words. A resumed task is running.
-export function taskQuery(search: TaskSearch): TaskQuery {
-  const status = {
-    'needs-input': 'running,resumed',
-    running: 'running,resumed',
-    pending: 'pending',
-    completed: 'completed',
-    failed: 'failed',
-    cancelled: 'cancelled',
-  };
-  return present({
+// The same filter as the API's own words. A resumed task is running; what needs input is at work, and waits for a person.
+const states: Record<Filter, TaskQuery> = {
+  'needs-input': { waiting_for: 'permission,answer' },
+  running: { status: 'running,resumed' },
+  pending: { status: 'pending' },
+  completed: { status: 'completed' },
+  failed: { status: 'failed' },
+  cancelled: { status: 'cancelled' },
+};
+export const taskQuery = (search: TaskSearch): TaskQuery =>
+  present({
     q: search.q,
-    status: search.status && status[search.status],
+    ...(search.status ? states[search.status] : {}),
     agent_id: search.agent,
     kind: search.kind,
     batch_id: search.batch,
     parent_session_id: search.parent,
     sort: search.sort,
   });
-}

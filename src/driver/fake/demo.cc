@@ -114,7 +114,7 @@ void add_stream(Script& script, const Prompt&, int64_t count) {
     text += place % 17 == 3 ? "**some** " : "words ";
   }
   script.stream(std::move(text), 6, 1);
-  script.say(fmt::format("\n\nThat were {} words.\n", count));
+  script.say(fmt::format("\n\nI wrote {} words.\n", count));
 }
 
 // Unlike text, warnings are not merged: each is an event of its own.
@@ -124,7 +124,7 @@ void add_warnings(Script& script, const Prompt&, int64_t count) {
                 fmt::format("Warning {} of {}, as a demonstration: nothing is wrong, and nothing needs to be done. "
                             "Each of these is one stored event of about two hundred bytes.",
                             i, count));
-  script.say(fmt::format("That were {} warnings.\n", count));
+  script.say(fmt::format("I sent {} warnings.\n", count));
 }
 
 void add_noop(Script& script, const Prompt&, int64_t) { script.finish("ok"); }

@@ -31,9 +31,9 @@ int64_t sum_of(const StateCounts& counts, const std::vector<TaskState>& states) 
   return sum;
 }
 
-// The counts by status of what the filter's other conditions let through.
+// The counts by status of what passes `filter`, which has no states of its own.
 Result<StateCounts> count_states(Store& store, TaskFilter filter) {
-  if (only_states(filter)) return store.counts();
+  if (filter == TaskFilter{}) return store.counts();
   StateCounts counts;
   for (int i = 0; i < task_state_count; ++i) {
     filter.states = {static_cast<TaskState>(i)};
@@ -44,15 +44,28 @@ Result<StateCounts> count_states(Store& store, TaskFilter filter) {
   return counts;
 }
 
+// Both counts leave out what says in which state tasks are: they say what each such filter would find.
+Status add_counts(Store& store, TaskFilter filter, api::TaskListReply& list) {
+  filter.states.clear();
+  filter.asks.clear();
+  filter.waits.clear();
+  const Result<StateCounts> counts = count_states(store, filter);
+  if (!counts) return std::unexpected(counts.error());
+  list.counts = *counts;
+  filter.asks = {AskKind::permission, AskKind::answer};
+  const Result<int64_t> asking = store.count(filter);
+  if (!asking) return std::unexpected(asking.error());
+  list.needs_input = *asking;
+  return {};
+}
+
 Result<api::TaskListReply> read_list(Store& store, const api::ListQuery& query) {
   api::TaskListReply list;
   Result<TaskPage> page = store.list(query.filter, query.page);
   if (!page) return std::unexpected(page.error());
   list.page = std::move(*page);
   if (query.counts) {
-    const Result<StateCounts> counts = count_states(store, query.filter);
-    if (!counts) return std::unexpected(counts.error());
-    list.counts = *counts;
+    if (const Status counted = add_counts(store, query.filter, list); !counted) return std::unexpected(counted.error());
   }
   if (query.total) {
     // Kept counts answer at once; a search has to be counted.

@@ -64,6 +64,10 @@ class Finder {
       lists.push_back(std::move(*kinds));
       out.exact = false;
     }
+    if (!filter_.asks.empty() || !filter_.waits.empty()) {
+      lists.push_back(waiting());
+      out.exact = false;
+    }
     if (!terms_.empty()) {
       Result<NumberListPtr> found = search();
       if (!found) return std::unexpected(found.error());
@@ -103,6 +107,25 @@ class Finder {
     for (const TaskState state : states) {
       Statement& of_state = statement(fmt::format("FROM tasks WHERE state = {}", static_cast<int>(state)));
       lists.push_back(statement_list(db_, of_state, direction_, steps_in_index));
+    }
+    return union_of(std::move(lists), direction_);
+  }
+
+  // Those that may wait so: what exactly they wait for is in the row. Only tasks at work wait for a quota or their
+  // children.
+  NumberListPtr waiting() {
+    std::vector<NumberListPtr> lists;
+    if (!filter_.asks.empty()) {
+      // Named, because the planner would walk all tasks by their numbers.
+      Statement& asks = statement("FROM tasks INDEXED BY tasks_asks WHERE asks IS NOT NULL");
+      lists.push_back(statement_list(db_, asks, direction_, steps_in_index));
+    }
+    if (!filter_.waits.empty()) {
+      // "+1 AND": statements of their own, beside those of states().
+      for (const TaskState state : {TaskState::running, TaskState::resumed}) {
+        Statement& of_state = statement(fmt::format("FROM tasks WHERE +1 AND state = {}", static_cast<int>(state)));
+        lists.push_back(statement_list(db_, of_state, direction_, steps_in_index));
+      }
     }
     return union_of(std::move(lists), direction_);
   }

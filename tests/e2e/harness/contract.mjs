@@ -40,6 +40,26 @@ async function load(server) {
   return { document, validator, routes, compiled: new Map() };
 }
 
+// The document's validator for one of its schemas, by the path to it.
+function compiled(known, path) {
+  const pointer = path.map((key) => encodeURIComponent(key.replace(/~/g, '~0').replace(/\//g, '~1'))).join('/');
+  if (!known.compiled.has(pointer)) known.compiled.set(pointer, known.validator.compile({ $ref: `api#/${pointer}` }));
+  return known.compiled.get(pointer);
+}
+
+// Holds what a stream of the API sent to the document.
+export async function check_event(server, target, event) {
+  contract ??= load(server).catch(() => null);
+  const known = await contract;
+  if (!known) {
+    contract = undefined;
+    return;
+  }
+  const schema = target.startsWith('/api/sessions/') ? 'SessionStreamEvent' : 'StreamEvent';
+  const check = compiled(known, ['components', 'schemas', schema]);
+  assert.ok(check(event.data), `${target} sent a ${event.event} that is not as the API document says: ${JSON.stringify(event.data).slice(0, 1000)}`);
+}
+
 export async function check_contract(server, method, target, reply) {
   contract ??= load(server).catch(() => null);
   const known = await contract;
@@ -70,8 +90,6 @@ export async function check_contract(server, method, target, reply) {
   const content = response.content?.[type];
   assert.ok(content, `${where}: the API document does not name ${type}`);
   if (!content.schema) return;
-  const pointer = [...at, 'content', type, 'schema'].map((key) => encodeURIComponent(key.replace(/~/g, '~0').replace(/\//g, '~1'))).join('/');
-  if (!known.compiled.has(pointer)) known.compiled.set(pointer, known.validator.compile({ $ref: `api#/${pointer}` }));
-  const check = known.compiled.get(pointer);
+  const check = compiled(known, [...at, 'content', type, 'schema']);
   assert.ok(check(reply.json), `${where} is not as the API document says: ${known.validator.errorsText(check.errors)}\n${reply.text.slice(0, 1000)}`);
 }

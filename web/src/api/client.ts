@@ -1,8 +1,9 @@
 // The one way to the server: typed by its own document, with the session's secret on every call.
 import createClient, { type Middleware } from 'openapi-fetch';
 
-import type { components, paths } from './schema.gen';
+import type { paths } from './schema.gen';
 import { lock, session } from './session';
+import type { Problem } from './types';
 
 export class ApiError extends Error {
   constructor(
@@ -26,7 +27,7 @@ const credentials: Middleware = {
       const problem = (await response
         .clone()
         .json()
-        .catch(() => null)) as { detail?: string } | null;
+        .catch(() => null)) as Partial<Problem> | null;
       lock(problem?.detail ?? null);
     }
     return response;
@@ -46,7 +47,7 @@ export async function call<T>(pending: Promise<{ data?: T; error?: unknown; resp
     throw new ApiError(0, 'unreachable', error instanceof Error ? error.message : String(error));
   }
   if (result.error) {
-    const { code, detail, reason } = result.error as Partial<components['schemas']['Problem']>;
+    const { code, detail, reason } = result.error as Partial<Problem>;
     throw new ApiError(result.response.status, code ?? 'internal', detail ?? result.response.statusText, reason);
   }
   return result.data as T;
@@ -58,7 +59,7 @@ export async function fetchText(path: string, signal?: AbortSignal): Promise<Res
   const response = await fetch(path, { signal: signal ?? null, headers: secret ? { 'X-Errand-Session': secret } : {} });
   if (response.status === 401) lock(null);
   if (!response.ok) {
-    const problem = (await response.json().catch(() => ({}))) as { code?: string; detail?: string };
+    const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;
     throw new ApiError(response.status, problem.code ?? 'internal', problem.detail ?? response.statusText);
   }
   return response;

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 
 import { api, call } from '../api/client';
-import { isBusy, type Task, type TaskEvent } from '../api/types';
+import { isBusy, type Task, type StoredEvent } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { shortDuration } from '../lib/format';
 import { useNow } from '../lib/hooks';
@@ -25,11 +25,11 @@ const grid =
 export default function Timeline({ task }: { task: Task }) {
   const { t } = useTranslation();
   const now = useNow();
-  const events = useQuery<TaskEvent[]>({
+  const events = useQuery<StoredEvent[]>({
     queryKey: ['timeline', task.id, task.updated_at],
     placeholderData: (old) => old,
     queryFn: async ({ signal }) => {
-      const all: TaskEvent[] = [];
+      const all: StoredEvent[] = [];
       for (let after = 0; all.length < eventsMost;) {
         const page = await call(
           api.GET('/api/tasks/{id}/events', {
@@ -37,7 +37,7 @@ export default function Timeline({ task }: { task: Task }) {
             signal,
           }),
         );
-        const found = page.events as unknown as TaskEvent[];
+        const found = page.events;
         if (found.length === 0) break;
         all.push(...found.filter((event) => event.type !== 'message.delta' && event.type !== 'output'));
         after = found.at(-1)?.seq ?? 0;

@@ -116,7 +116,7 @@ describe('AskCard', () => {
     answered({ decision: 'deny', by: 'timeout', words: '' });
     screen.getByText('Denied: nobody answered in time.');
     rerender(<AskCard folder={null} taskId="t" ask={ask} open={false} />);
-    screen.getByText('No answer is needed any more.');
+    screen.getByText('An answer is no longer needed.');
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Task, TaskEvent } from '../api/types';
+import type { Task, StoredEvent } from '../api/types';
 import { pieces, plain } from './ansi';
 import { isDiff } from './Diff';
 import { spansOf, ticksOf } from './timeline';
@@ -33,15 +33,15 @@ describe('spansOf', () => {
       type: 'task.status',
       at: at(s),
       data: { task: { status: value, turn, stopping: false } },
-    }) as unknown as TaskEvent;
+    }) as unknown as StoredEvent;
   it('shows waiting, turns, tools and questions', () => {
     const spans = spansOf([
       status(0, 'pending'),
       status(2, 'running'),
-      { type: 'tool.started', at: at(3), data: { call_id: 'c', name: 'run' } } as unknown as TaskEvent,
-      { type: 'tool.completed', at: at(5), data: { call_id: 'c', is_error: true } } as unknown as TaskEvent,
-      { type: 'ask.created', at: at(6), data: { request_id: 'q', text: 'Which?' } } as unknown as TaskEvent,
-      { type: 'ask.answered', at: at(8), data: { request_id: 'q' } } as unknown as TaskEvent,
+      { type: 'tool.started', at: at(3), data: { call_id: 'c', name: 'run' } } as unknown as StoredEvent,
+      { type: 'tool.completed', at: at(5), data: { call_id: 'c', is_error: true } } as unknown as StoredEvent,
+      { type: 'ask.created', at: at(6), data: { request_id: 'q', text: 'Which?' } } as unknown as StoredEvent,
+      { type: 'ask.answered', at: at(8), data: { request_id: 'q' } } as unknown as StoredEvent,
       status(9, 'completed'),
       status(12, 'resumed', 2),
     ]);
@@ -57,14 +57,14 @@ describe('spansOf', () => {
   it('keeps a call and the question about it apart, though they have one name', () => {
     const spans = spansOf([
       status(0, 'running'),
-      { type: 'tool.started', at: at(1), data: { call_id: 'c', name: 'bash' } } as unknown as TaskEvent,
-      { type: 'ask.created', at: at(2), data: { request_id: 'c', text: 'Run: a\nIn /b' } } as unknown as TaskEvent,
-      { type: 'ask.answered', at: at(4), data: { request_id: 'c', by: 'user' } } as unknown as TaskEvent,
-      { type: 'tool.completed', at: at(5), data: { call_id: 'c', is_error: false } } as unknown as TaskEvent,
-      { type: 'tool.started', at: at(6), data: { call_id: 'd', name: 'edit' } } as unknown as TaskEvent,
-      { type: 'ask.created', at: at(6), data: { request_id: 'd', text: 'Change a?' } } as unknown as TaskEvent,
-      { type: 'ask.answered', at: at(6), data: { request_id: 'd', by: 'rule' } } as unknown as TaskEvent,
-      { type: 'tool.completed', at: at(7), data: { call_id: 'd', is_error: false } } as unknown as TaskEvent,
+      { type: 'tool.started', at: at(1), data: { call_id: 'c', name: 'bash' } } as unknown as StoredEvent,
+      { type: 'ask.created', at: at(2), data: { request_id: 'c', text: 'Run: a\nIn /b' } } as unknown as StoredEvent,
+      { type: 'ask.answered', at: at(4), data: { request_id: 'c', by: 'user' } } as unknown as StoredEvent,
+      { type: 'tool.completed', at: at(5), data: { call_id: 'c', is_error: false } } as unknown as StoredEvent,
+      { type: 'tool.started', at: at(6), data: { call_id: 'd', name: 'edit' } } as unknown as StoredEvent,
+      { type: 'ask.created', at: at(6), data: { request_id: 'd', text: 'Change a?' } } as unknown as StoredEvent,
+      { type: 'ask.answered', at: at(6), data: { request_id: 'd', by: 'rule' } } as unknown as StoredEvent,
+      { type: 'tool.completed', at: at(7), data: { call_id: 'd', is_error: false } } as unknown as StoredEvent,
     ]);
     expect(
       spans.map(({ kind, detail, from, to }) => [kind, detail, (from / 1000) % 60, to && (to / 1000) % 60]),

@@ -1,5 +1,5 @@
 // The spans of a task's life, from its events: waiting in line, turns, tool calls, questions. Pure.
-import type { TaskEvent } from '../api/types';
+import type { StoredEvent } from '../api/types';
 import { toolView } from './tools';
 import { byItself } from './transcript';
 
@@ -22,7 +22,7 @@ export function ticksOf(width: number): number[] {
   return Array.from({ length: Math.floor(width / step) + 1 }, (_, i) => i * step).filter((tick) => tick < width * 0.97);
 }
 
-export function spansOf(events: TaskEvent[]): Span[] {
+export function spansOf(events: StoredEvent[]): Span[] {
   const spans: Span[] = [];
   let main: Span | null = null;
   let turn = 0;

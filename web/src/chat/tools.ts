@@ -1,6 +1,8 @@
 // What people are shown of a tool call: what kind of tool it is, one line that says what it did, and what is worth more than
 // its JSON. Knows the names and arguments of the tools that agents have in common (errand's own, OpenCode's, Claude's), and
 // makes the best of the others. Pure: an agent's words are text here and nothing else.
+import { isOwnTool } from '../lib/families';
+
 export type Family = 'shell' | 'read' | 'write' | 'edit' | 'search' | 'list' | 'todo' | 'web' | 'task' | 'other';
 
 export interface Todo {
@@ -21,7 +23,7 @@ export interface ToolView {
 }
 
 const families: [RegExp, Family][] = [
-  [/^(background|superagents|asyncagents|bgagent)_|^(task|agent|session_manager|look_at)$/, 'task'],
+  [/^(task|agent|session_manager|look_at)$/, 'task'],
   [/^(bash|shell|run|exec|run_command|execute_command|run_terminal_cmd|run_shell_command)$/, 'shell'],
   [/^(read|read_file|view|cat|notebookread|read_many_files)$/, 'read'],
   [/^(write|write_file|create_file)$/, 'write'],
@@ -35,8 +37,11 @@ const families: [RegExp, Family][] = [
   [/^(webfetch|web_fetch|websearch|web_search|fetch|google_web_search)$/, 'web'],
 ];
 
-export const familyOf = (name: string): Family =>
-  families.find(([pattern]) => pattern.test(name.toLowerCase()))?.[1] ?? 'other';
+export function familyOf(name: string): Family {
+  const lower = name.toLowerCase();
+  if (isOwnTool(lower)) return 'task';
+  return families.find(([pattern]) => pattern.test(lower))?.[1] ?? 'other';
+}
 
 const firstLine = (text: string): string => {
   const [line = '', ...more] = text.trim().split('\n');

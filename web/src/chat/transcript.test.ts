@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Message, TaskEvent } from '../api/types';
+import type { Message, StoredEvent } from '../api/types';
 import { makeSplitter } from './blocks';
 import { apply, applyAll, empty, rowsOf } from './transcript';
 
@@ -17,10 +17,10 @@ const message = (id: string, seq: number, role: Message['role'], more: Partial<M
   ...more,
 });
 let seq = 0;
-const event = <T extends TaskEvent['type']>(type: T, data: unknown): TaskEvent =>
-  ({ seq: ++seq, pos: seq, task_id: 't', type, at: '', data }) as TaskEvent;
+const event = <T extends StoredEvent['type']>(type: T, data: unknown): StoredEvent =>
+  ({ seq: ++seq, pos: seq, task_id: 't', type, at: '', data }) as StoredEvent;
 
-function life(): TaskEvent[] {
+function life(): StoredEvent[] {
   seq = 0;
   return [
     event('message.created', { message: message('u', 1, 'user', { parts: [{ type: 'text', text: 'hi' }] }) }),

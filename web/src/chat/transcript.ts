@@ -1,6 +1,6 @@
 // The conversation of a task as the page keeps it: a snapshot, and the events behind it. Pure: the same events give the
 // same transcript, whether they were read or streamed, and one that is already in it changes nothing.
-import type { Message, Part, TaskEvent } from '../api/types';
+import type { Message, Part, StoredEvent } from '../api/types';
 
 // Where in a message something happened that is no part of it.
 export interface Place {
@@ -79,7 +79,7 @@ function append(parts: Part[], type: 'text' | 'reasoning', text: string): Part[]
   return [...parts, { type, text }];
 }
 
-export function apply(state: Transcript, event: TaskEvent): Transcript {
+export function apply(state: Transcript, event: StoredEvent): Transcript {
   if (event.seq <= state.seq) return state;
   const next = { ...state, seq: event.seq };
   switch (event.type) {
@@ -146,7 +146,7 @@ export function apply(state: Transcript, event: TaskEvent): Transcript {
   return next;
 }
 
-export const applyAll = (state: Transcript, events: TaskEvent[]): Transcript => events.reduce(apply, state);
+export const applyAll = (state: Transcript, events: StoredEvent[]): Transcript => events.reduce(apply, state);
 
 // What people see of a transcript, one row each: short rows scroll well, however long the conversation is.
 export type Row =

@@ -4,7 +4,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { api, ApiError, call } from '../api/client';
-import type { TaskEvent } from '../api/types';
+import type { StoredEvent } from '../api/types';
 import { onEvents, onReset, watchTask } from '../live/live';
 import { applyAll, empty, whole, type Transcript } from './transcript';
 
@@ -21,13 +21,13 @@ export interface LiveTranscript {
   retry: () => void;
 }
 
-const readEvents = async (id: string, upTo: number, signal: AbortSignal): Promise<TaskEvent[]> => {
-  const events: TaskEvent[] = [];
+const readEvents = async (id: string, upTo: number, signal: AbortSignal): Promise<StoredEvent[]> => {
+  const events: StoredEvent[] = [];
   for (let after = 0; after < upTo;) {
     const page = await call(
       api.GET('/api/tasks/{id}/events', { params: { path: { id }, query: { after, limit: 1000 } }, signal }),
     );
-    const found = page.events as unknown as TaskEvent[];
+    const found = page.events;
     if (found.length === 0) break;
     events.push(...found.filter((event) => event.seq <= upTo));
     after = found.at(-1)?.seq ?? upTo;
@@ -62,7 +62,7 @@ export function useTranscript(id: string): LiveTranscript {
 
   useEffect(() => {
     const abort = new AbortController();
-    let waiting: TaskEvent[] = [];
+    let waiting: StoredEvent[] = [];
     let frame: ReturnType<typeof setTimeout> | undefined;
     let again: ReturnType<typeof setTimeout> | undefined;
     let failures = 0;
@@ -107,7 +107,7 @@ export function useTranscript(id: string): LiveTranscript {
       }
     };
     const stopEvents = onEvents((events) => {
-      for (const event of events) if (event.task_id === id && event.seq) waiting.push(event);
+      for (const event of events) if (event.task_id === id && event.type !== 'task.deleted') waiting.push(event);
       if (waiting.length > 0) frame ??= setTimeout(flush, frameMs);
     });
     const stopReset = onReset(() => void read());

@@ -87,7 +87,7 @@ describe('Hub', () => {
     const before = a.heard.length;
     for (let pos = 1; pos <= 500; pos++) {
       calls[0]?.stream.event(pos, 'task.status', `task_${pos}`);
-      calls[0]?.stream.say(`event: counts\ndata: {"counts":{},"running":${pos}}\n\n`);
+      calls[0]?.stream.say(`event: counts\ndata: {"type":"counts","data":{"counts":{},"running":${pos}}}\n\n`);
     }
     await vi.advanceTimersByTimeAsync(39);
     expect(a.events()).toEqual([]);
@@ -159,7 +159,7 @@ describe('Hub', () => {
     hub.receive(a.port, { kind: 'hello', session: 's' });
     await settle();
     calls[0]?.stream.say(
-      'event: counts\ndata: {"type":"counts","data":{"counts":{"running":2},"running":2}}\n\nevent: reset\ndata: {}\n\n',
+      'event: counts\ndata: {"type":"counts","data":{"counts":{"running":2},"running":2}}\n\nevent: reset\ndata: {"type":"reset","data":{}}\n\n',
     );
     await settle();
     expect(a.heard.some((message) => message.kind === 'counts' && message.running === 2)).toBe(true);

@@ -3,7 +3,7 @@
 //
 // The stream is resumed by position, so a reconnect (a lost server, another set of watched tasks) loses and repeats
 // nothing.
-import type { Counts, TaskEvent } from '../api/types';
+import type { Counts, StreamEvent, TaskEvent } from '../api/types';
 import type { Connection, FromHub, ToHub } from './protocol';
 import { SseParser, type ServerEvent } from './sse';
 
@@ -193,15 +193,15 @@ export class Hub {
     const events: TaskEvent[] = [];
     for (const event of received) {
       if (event.id) this.#position = event.id;
-      const body = JSON.parse(event.data) as TaskEvent | { data?: unknown };
-      if (event.type === 'counts') {
-        this.#counts = (body.data ?? body) as { counts: Counts; running: number };
+      const body = JSON.parse(event.data) as StreamEvent;
+      if (body.type === 'counts') {
+        this.#counts = body.data;
         this.#countsHeld = true;
-      } else if (event.type === 'reset') {
+      } else if (body.type === 'reset') {
         this.#sendAll();
         this.#tell({ kind: 'reset' });
-      } else if (event.type !== 'server.stopping') {
-        events.push(body as TaskEvent);
+      } else if (body.type !== 'server.stopping') {
+        events.push(body);
       }
     }
     for (const client of this.#clients.values()) {

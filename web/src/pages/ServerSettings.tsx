@@ -2,11 +2,12 @@
 import { useState } from 'react';
 
 import { api, ApiError, call } from '../api/client';
-import type { Settings } from '../api/types';
+import type { Settings, ToolsFamily } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
+import { toolFamilies } from '../lib/families';
 import { queryClient } from '../queries';
 import { toast } from '../ui/toast';
-import { changeOf, families, fields, formOf, maps, wrongFields, type NumberField } from './settingsForm';
+import { changeOf, fields, formOf, maps, wrongFields, type NumberField } from './settingsForm';
 
 export function ServerSettings({ settings }: { settings: Settings }) {
   const { t } = useTranslation();
@@ -89,9 +90,9 @@ export function ServerSettings({ settings }: { settings: Settings }) {
         <select
           className="field w-48 shrink-0 font-mono text-[13px]"
           value={form.tools_family}
-          onChange={(event) => setForm({ ...form, tools_family: event.target.value })}
+          onChange={(event) => setForm({ ...form, tools_family: event.target.value as ToolsFamily })}
         >
-          {families.map((each) => (
+          {toolFamilies.map((each) => (
             <option key={each} value={each}>
               {each}_*
             </option>

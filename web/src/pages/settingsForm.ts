@@ -1,7 +1,5 @@
 // The settings that can be changed while the server runs, as fields, and what a change of them sends. Pure.
-import type { Settings, SettingsChange } from '../api/types';
-
-export const families = ['background', 'superagents', 'asyncagents', 'bgagent'] as const;
+import type { Settings, SettingsChange, ToolsFamily } from '../api/types';
 
 // What somebody types, and how it is counted on the wire.
 export const fields = {
@@ -16,7 +14,7 @@ export const fields = {
 export type NumberField = keyof typeof fields;
 export interface SettingsForm extends Record<NumberField, string> {
   wake: boolean;
-  tools_family: string;
+  tools_family: ToolsFamily;
   max_per_agent: string; // "reviewer = 2": one a line.
   max_per_model: string;
 }
@@ -76,8 +74,7 @@ export function changeOf(form: SettingsForm, settings: Settings): SettingsChange
     if (form[key].trim() !== before[key] && now !== null) change[key] = now;
   }
   if (form.wake !== before.wake) change.wake = form.wake;
-  if (form.tools_family !== before.tools_family)
-    change.tools_family = form.tools_family as NonNullable<SettingsChange['tools_family']>;
+  if (form.tools_family !== before.tools_family) change.tools_family = form.tools_family;
   for (const key of maps) {
     const now = limitsOf(form[key]);
     if (form[key].trim() !== before[key] && now) change[key] = now;

@@ -6,6 +6,7 @@ import '../i18n/more';
 import { number } from '../lib/format';
 import type { TaskSearch } from '../search';
 import type { Confirmation } from '../ui/Dialog';
+import { toast } from '../ui/toast';
 import { actOnAll, can, matching, readTask, showError, type Action } from './actions';
 import type { Selection } from './selection';
 
@@ -45,15 +46,14 @@ export default function BulkBar({ selection, total, query, search, tasks, onAll,
     } catch (error) {
       return showError(error);
     }
+    if (ids.length === 0) return toast('info', t(`bulk.none.${action}`));
     const filter = inWords(search);
     onQuestion({
       title: t(`bulk.${action}.title`, { count: ids.length, n: number(ids.length, language) }),
       body: (
         <>
-          <p>{ids.length === 0 ? t('bulk.none') : t(`bulk.${action}.body`)}</p>
-          {ids.length < count && ids.length > 0 && (
-            <p className="mt-2">{t('bulk.skipped', { count: count - ids.length })}</p>
-          )}
+          <p>{t(`bulk.${action}.body`)}</p>
+          {ids.length < count && <p className="mt-2">{t('bulk.skipped', { count: count - ids.length })}</p>}
           {selection.all && (
             <p className="mt-2 rounded-lg bg-panel px-3 py-2 font-mono text-xs">{filter || t('bulk.everything')}</p>
           )}

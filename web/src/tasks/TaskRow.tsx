@@ -1,18 +1,17 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ChevronRight, CircleHelp, CornerDownRight, Layers, Terminal, Wrench } from 'lucide-react';
-import { memo, type MouseEvent, type ReactNode } from 'react';
+import { ChevronRight, CornerDownRight, Terminal } from 'lucide-react';
+import { memo, type MouseEvent } from 'react';
 
-import { api, call } from '../api/client';
 import type { Task } from '../api/types';
-import { useTranslation, type Language, type Translate } from '../i18n/i18n';
-import { ago, dateTime, ms, number, shortModel, taskDuration } from '../lib/format';
+import { useTranslation, type Translate } from '../i18n/i18n';
+import { shortModel } from '../lib/format';
 import { shown } from '../lib/hidden';
-import { useDebounced, useNow } from '../lib/hooks';
 import { glyph } from '../ui/glyph';
-import { statusBadge, WaitWords } from '../ui/StatusBadge';
+import { statusBadge } from '../ui/StatusBadge';
 import { can, type Action } from './actions';
-import { summary, wholeTitle } from './summary';
+import { BatchChip } from './BatchChip';
+import { durationOf, Started, summaryLine } from './rowCells';
+import { wholeTitle } from './summary';
 
 // Ten rows and more come into sight with every frame of a fast scroll, so a row is cheap to make: its parts are plain functions
 // where they have no state of their own, its icons one path each, and what is clicked is found by the row, not by its parts.
@@ -31,122 +30,6 @@ export interface RowProps {
   onOpen: (task: Task) => void;
   onSelect: (index: number, range: boolean) => void;
   onAction: (action: Action, task: Task) => void;
-}
-
-// What ticks does so by itself, so that the row does not.
-function Started({ task, language }: { task: Task; language: Language }) {
-  const now = useNow();
-  const at = task.started_at ?? task.created_at;
-  return (
-    <time dateTime={at} title={dateTime(at, language)}>
-      {task.started_at ? ago(Date.parse(at), now, language) : '–'}
-    </time>
-  );
-}
-function Ticking({ task }: { task: Task }) {
-  return taskDuration(task, useNow()) ?? '–';
-}
-const isWorking = (task: Task): boolean => task.status === 'running' || task.status === 'resumed';
-const durationOf = (task: Task): ReactNode =>
-  task.started_at && (isWorking(task) || !task.completed_at) ? <Ticking task={task} /> : (taskDuration(task, 0) ?? '–');
-function LastUpdate({ task }: { task: Task }) {
-  const { t, language } = useTranslation();
-  const now = useNow();
-  const at = ms(task.progress.last_update);
-  return at === null ? null : (
-    <span className="shrink-0">{t('tasks.row.updated', { ago: ago(at, now, language) })}</span>
-  );
-}
-
-function summaryLine(task: Task, t: Translate, language: Language) {
-  const { kind, text } = summary(task);
-  const pieces: ReactNode[] = [];
-  if (kind === 'ask')
-    pieces.push(
-      <span key="a" className="flex min-w-0 items-center gap-1 text-violet">
-        <CircleHelp size={12} className="shrink-0" aria-hidden />
-        <span className="truncate">{text}</span>
-      </span>,
-    );
-  if (kind === 'wait' && task.waiting_for)
-    pieces.push(
-      <span key="w" className="flex min-w-0 text-amber">
-        <WaitWords waiting={task.waiting_for} />
-      </span>,
-    );
-  if (kind === 'tool')
-    pieces.push(
-      <span key="t" className="flex min-w-0 items-center gap-1">
-        <Wrench size={12} className="shrink-0" aria-hidden />
-        <span className="truncate font-mono text-[11px]">{text}</span>
-      </span>,
-    );
-  if (kind === 'queue')
-    pieces.push(<span key="q">{text ? t('tasks.row.queue', { place: text }) : t('tasks.row.waiting')}</span>);
-  if (kind === 'error')
-    pieces.push(
-      <span key="e" className="truncate text-red">
-        {text}
-      </span>,
-    );
-  if (kind === 'result')
-    pieces.push(
-      <span key="r" className="truncate">
-        {text}
-      </span>,
-    );
-  if (kind === 'output')
-    pieces.push(
-      <span key="o">{t('tasks.row.lines', { count: Number(text), n: number(Number(text), language) })}</span>,
-    );
-  if (task.progress.tool_calls > 0)
-    pieces.push(
-      <span key="c" className="shrink-0">
-        {t('tasks.row.toolCalls', { count: task.progress.tool_calls })}
-      </span>,
-    );
-  if (isWorking(task) && kind !== 'ask') pieces.push(<LastUpdate key="u" task={task} />);
-  return (
-    <div className="flex min-w-0 items-center gap-1.5 text-xs text-muted">
-      {pieces.flatMap((piece, i) =>
-        i === 0
-          ? [piece]
-          : [
-              <span key={`s${i}`} aria-hidden className="text-line-strong">
-                ·
-              </span>,
-              piece,
-            ],
-      )}
-    </div>
-  );
-}
-
-// How far its batch is. Asked only of rows that stay on the screen.
-function BatchChip({ id }: { id: string }) {
-  const { t } = useTranslation();
-  const stays = useDebounced(true, 250, false);
-  const batch = useQuery({
-    queryKey: ['batch', id],
-    enabled: stays,
-    queryFn: ({ signal }) => call(api.GET('/api/batches/{id}', { params: { path: { id } }, signal })),
-    retry: false,
-  }).data;
-  const done = batch ? batch.total - batch.at_work : 0;
-  const label = batch ? t('tasks.row.batchDone', { done, total: batch.total }) : t('tasks.row.batch', { id });
-  return (
-    <Link
-      to="/tasks"
-      search={{ batch: id }}
-      className="chip shrink-0 tabular-nums hover:text-text"
-      aria-label={label}
-      title={label}
-      data-batch={id}
-    >
-      <Layers size={11} aria-hidden />
-      {batch ? `${done}/${batch.total}` : '…'}
-    </Link>
-  );
 }
 
 const foldButton = ({ task, fold }: RowProps, t: Translate) => {

@@ -29,7 +29,7 @@ export default function UsageLimits({ waiting }: { waiting: Task[] }) {
         <p className="font-medium break-words">{t('limits.title', { account: quota.account })}</p>
         <p className="text-sm break-words text-muted" title={quota.text}>
           {t('limits.times', { since: dateTime(quota.since, language), until: dateTime(quota.until, language) })}{' '}
-          {t('limits.held', { waiting: quota.waiting, queued: quota.queued })}
+          {t('limits.held', { count: quota.waiting, queued: quota.queued })}
         </p>
       </div>
       <AskAgain of={quota} />

@@ -1,6 +1,7 @@
 // Subtasks inside the list: behind a row that is opened stand the rows of the tasks that it launched. The list itself is
 // read by offset and may have 100,000 rows, so it is never made whole: only the few places where rows are put in are known.
 import type { Task } from '../api/types';
+import { isLaunch } from '../lib/families';
 
 export interface Child {
   task: Task;
@@ -44,4 +45,4 @@ export const hasChildren = (task: Task, parents: ReadonlySet<string>): boolean =
   task.session_id !== null &&
   (parents.has(task.session_id) ||
     task.waiting_for?.kind === 'children' ||
-    task.progress.recent_tools.some(({ name }) => /^(background|superagents)_(task|execute)$/.test(name)));
+    task.progress.recent_tools.some(({ name }) => isLaunch(name)));
