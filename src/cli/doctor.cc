@@ -224,7 +224,8 @@ bool on_path(std::string_view program) {
 // Where no server runs: what one would find.
 Check check_path() {
   return {"agents", State::ok,
-          fmt::format("command, demo{}; builtin if the server has a model", on_path("opencode") ? ", opencode" : ""),
+          fmt::format("command, demo{}{}; builtin if the server has a model",
+                      on_path("opencode") ? ", opencode" : "", on_path("claude") ? ", claude" : ""),
           ""};
 }
 
@@ -247,6 +248,26 @@ void check_opencode(const Context& context, bool installed, Checks& checks) {
   else
     checks.push_back({"OpenCode plugin", State::warning, *path + " belongs to another errand or another data folder",
                       "errand opencode install"});
+}
+
+// Whether Claude Code, where it is installed, has a login, as far as can be seen from here: nothing is asked of it.
+void check_claude(Checks& checks) {
+  if (!on_path("claude")) return;
+  const auto set = [](const char* variable) {
+    const char* const value = std::getenv(variable);
+    return value && *value;
+  };
+  for (const char* variable : {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
+                               "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"})
+    if (set(variable))
+      return checks.push_back({"Claude Code", State::ok, fmt::format("installed; {} is set here", variable), ""});
+  const std::string folder = set("CLAUDE_CONFIG_DIR") ? std::getenv("CLAUDE_CONFIG_DIR")
+                             : set("HOME")            ? std::string(std::getenv("HOME")) + "/.claude"
+                                                      : std::string();
+  if (!folder.empty() && ::access((folder + "/.credentials.json").c_str(), F_OK) == 0)
+    return checks.push_back({"Claude Code", State::ok, "installed, with a login in " + folder, ""});
+  checks.push_back({"Claude Code", State::warning, "installed; no login is found here",
+                    "Run claude and type /login, or set ANTHROPIC_API_KEY where the server runs."});
 }
 
 std::string system_text() {
@@ -297,6 +318,7 @@ int doctor(Context& context, const DoctorArgs&) {
     checks.push_back(check_bwrap());
   }
   check_opencode(context, on_path("opencode"), checks);
+  check_claude(checks);
   bool well = true;
   for (const Check& check : checks) well = well && check.state != State::wrong;
   context.screen.json() ? print_json(context.screen, checks, well) : print_text(context.screen, checks);

@@ -25,14 +25,14 @@ bool flag_at(const boost::json::object& object, std::string_view name) {
 
 }  // namespace
 
-// {"next":17,"sent":[[kind,key,uuid,number,state]],"asks":{"request":"input"},"mark":[…],"result":{…},…}
+// {"next":17,"sent":[[kind,key,uuid,number,taken]],"asks":{"request":"input"},"mark":[…],"result":{…},…}
 std::string ClaudeTurn::checkpoint() const {
   std::string text;
   JsonOut out(text);
   out.object().field("next", next_).key("sent").array();
   for (const Sent& sent : sent_) {
     out.array().value(static_cast<int>(sent.kind)).value(sent.key).value(sent.uuid).value(sent.number);
-    out.value(static_cast<int>(sent.state)).end();
+    out.value(sent.taken).end();
   }
   out.end().key("asks").object();
   for (const auto& [request_id, question] : asks_) out.field(request_id, question);
@@ -64,13 +64,13 @@ void ClaudeTurn::restore(std::string_view text) {
     for (const boost::json::value& item : sent->get_array()) {
       const boost::json::array* one = item.if_array();
       if (!one || one->size() != 5 || !(*one)[0].is_int64() || !(*one)[1].is_string() || !(*one)[2].is_string() ||
-          !(*one)[3].is_int64() || !(*one)[4].is_int64())
+          !(*one)[3].is_int64() || !(*one)[4].is_bool())
         continue;
       sent_.push_back({.kind = static_cast<Sent::Kind>((*one)[0].get_int64()),
                        .key = std::string((*one)[1].get_string()),
                        .uuid = std::string((*one)[2].get_string()),
                        .number = (*one)[3].get_int64(),
-                       .state = static_cast<Sent::State>((*one)[4].get_int64())});
+                       .taken = (*one)[4].get_bool()});
     }
   if (const auto* asks = object->if_contains("asks"); asks && asks->is_object())
     for (const auto& ask : asks->get_object())
@@ -90,7 +90,7 @@ void ClaudeTurn::restore(std::string_view text) {
       last.total_cost = cost->to_number<double>();
   }
   for (const Sent& sent : sent_)
-    if (sent.kind == Sent::Kind::message && sent.state != Sent::State::sent) known_.insert(MessageId(sent.key));
+    if (sent.kind == Sent::Kind::message && sent.taken) known_.insert(MessageId(sent.key));
 }
 
 }  // namespace errand::claude

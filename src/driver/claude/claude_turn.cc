@@ -169,8 +169,7 @@ void ClaudeTurn::give(const std::string& request_id) {
     line = deny_line(request_id, message.empty() ? "Denied. Go on without it." : message);
   else
     line = allow_line(request_id);
-  put({.kind = Sent::Kind::answer, .key = request_id, .uuid = {}, .number = 0, .state = Sent::State::finished},
-      std::move(line));
+  put({.kind = Sent::Kind::answer, .key = request_id, .uuid = {}}, std::move(line));
 }
 
 // ---- What it says
@@ -237,8 +236,7 @@ void ClaudeTurn::take(const Event& event, std::vector<Report>& out) {
 }
 
 void ClaudeTurn::take_message(Sent& sent, std::vector<Report>& out) {
-  if (sent.state != Sent::State::sent) return;
-  sent.state = Sent::State::taken;
+  if (std::exchange(sent.taken, true)) return;
   if (sent.kind != Sent::Kind::message) return;
   translator_.settle(out);
   out.emplace_back(report::Taken{MessageId(sent.key)});
@@ -251,15 +249,24 @@ void ClaudeTurn::take_lifecycle(const Event& event, std::vector<Report>& out) {
   const bool finished = event.state == "completed" || event.state == "cancelled";
   if (event.state == "started") working_ = true;
   if (event.state == "started" || finished) take_message(*sent, out);
-  if (finished) sent->state = Sent::State::finished;
+  if (finished) sent_.erase(sent);
+}
+
+// The program has the answer: it is not given again.
+void ClaudeTurn::taken(int64_t number) {
+  const auto sent = std::ranges::find(sent_, number, &Sent::number);
+  if (sent == sent_.end() || sent->kind != Sent::Kind::answer) return;
+  asks_.erase(sent->key);
+  answers_.erase(sent->key);
+  sent_.erase(sent);
 }
 
 void ClaudeTurn::take_first(std::vector<Report>& out) {
   if (lifecycle_) return;
   working_ = true;
-  const auto sent = std::ranges::find(sent_, Sent::State::sent, &Sent::state);
-  if (sent != sent_.end() && std::ranges::find(sent_, Sent::State::taken, &Sent::state) == sent_.end())
-    take_message(*sent, out);
+  if (std::ranges::any_of(sent_, &Sent::taken)) return;
+  const auto sent = std::ranges::find_if(sent_, [](const Sent& one) { return one.kind != Sent::Kind::answer; });
+  if (sent != sent_.end()) take_message(*sent, out);
 }
 
 void ClaudeTurn::take_retry(const Event& event, std::vector<Report>& out) {
@@ -283,16 +290,18 @@ void ClaudeTurn::take_result(const Event& event, std::vector<Report>& out) {
   if (used != Usage{}) out.emplace_back(report::Used{used});
   working_ = false;
   last_ = event;
-  for (Sent& sent : sent_)
-    if (!lifecycle_ && sent.state == Sent::State::taken) sent.state = Sent::State::finished;
+  if (!lifecycle_) finish_taken();
   if (stopping_) return child_.stop();
   if (is_usage_limit(event)) return wait_for_limit(event.text, out);
   backoff_ms_ = 0;
   idle_timer_.set(idle_ms, [this] {
-    for (Sent& sent : sent_)
-      if (sent.state == Sent::State::taken) sent.state = Sent::State::finished;
+    finish_taken();
     close_where_done();
   });
+}
+
+void ClaudeTurn::finish_taken() {
+  std::erase_if(sent_, [](const Sent& sent) { return sent.taken; });
 }
 
 void ClaudeTurn::ask(const Event& event, std::vector<Report>& out) {
@@ -310,6 +319,7 @@ void ClaudeTurn::ask(const Event& event, std::vector<Report>& out) {
     asks.tool = rule_name(call.name);
     asks.subject = subject_of(call.input);
     asks.text = fmt::format("Claude Code asks to use {}: {}", call.name, asks.subject);
+    if (const std::string change = change_of(call.input); !change.empty()) asks.text += "\n" + change;
   }
   if (asks.text.size() > ask_text_max) asks.text = asks.text.substr(0, utf8_prefix(asks.text, ask_text_max)) + "…";
   out.emplace_back(std::move(asks));
@@ -360,8 +370,7 @@ void ClaudeTurn::close_where_done() {
   if (!waiting_.empty() || background_ > 0) return;
   // Behind a result nothing comes for those that it has not begun, once it had time to say so.
   const bool said = !idle_timer_.pending();
-  const bool done = std::ranges::all_of(sent_, [](const Sent& sent) { return sent.state == Sent::State::finished; });
-  if (!done && !said) return;
+  if (!sent_.empty() && !said) return;
   closing_ = true;
   idle_timer_.cancel();
   child_.close_input();

@@ -35,13 +35,13 @@ class ClaudeTurn final : public Turn, private lines::Listener {
   bool lift_quota() override;
 
  private:
-  // A frame that went, or is on its way, to the program.
+  // A frame that is on its way to the program, or a message that it has not dealt with yet.
   struct Sent {
     enum class Kind : uint8_t { message, answer, go_on } kind = Kind::message;
     std::string key;   // The message, or the request that is answered.
     std::string uuid;  // By which the program names a message.
     int64_t number = 0;
-    enum class State : uint8_t { sent, taken, finished } state = State::sent;
+    bool taken = false;  // It has begun with it.
   };
   struct Answer {
     std::string decision, message;
@@ -49,6 +49,7 @@ class ClaudeTurn final : public Turn, private lines::Listener {
 
   void started(int64_t taken) override;
   void lines(std::span<const lines::Line> lines) override;
+  void taken(int64_t number) override;
   void ended(const lines::End& end) override;
   void used(const process::RunUsage& usage) override;
 
@@ -60,6 +61,7 @@ class ClaudeTurn final : public Turn, private lines::Listener {
   void take_retry(const Event& event, std::vector<Report>& out);
   void take_result(const Event& event, std::vector<Report>& out);
   void take_message(Sent& sent, std::vector<Report>& out);
+  void finish_taken();
   // A program that does not say what becomes of messages: it has the first that was sent when it speaks.
   void take_first(std::vector<Report>& out);
   void ask(const Event& event, std::vector<Report>& out);

@@ -154,6 +154,12 @@ TEST(ClaudeTranslate, TextsThatWereStreamedOnlyInPartAreCompleted) {
   EXPECT_EQ(shown(out), "began\n0 says: Größe\n1 says: More\nended\nbegan\n0 says: bad \xEF\xBF\xBD byte\nended\n");
 }
 
+TEST(ClaudeTranslate, WhoIsAskedSeesWhatAnEditChanges) {
+  EXPECT_EQ(change_of(R"({"file_path":"/a","old_string":"one\ntwo","new_string":"three"})"), "- one\n- two\n+ three");
+  EXPECT_EQ(change_of(R"({"file_path":"/a","content":"whole"})"), "+ whole");
+  EXPECT_EQ(change_of(R"({"command":"ls"})"), "");
+}
+
 TEST(ClaudeTranslate, RulesKnowItsToolsByTheNamesOfErrandsOwn) {
   EXPECT_EQ(rule_name("Bash"), "bash");
   EXPECT_EQ(rule_name("MultiEdit"), "edit");

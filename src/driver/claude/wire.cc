@@ -327,4 +327,18 @@ std::string subject_of(std::string_view input) {
   return found;
 }
 
+std::string change_of(std::string_view input) {
+  const std::optional<json::value> value = parse(input);
+  if (!value || !value->is_object()) return {};
+  std::string out;
+  const auto add = [&out](std::string_view mark, const std::string& lines) {
+    for (const std::string_view line : split(lines, '\n'))
+      if (!lines.empty()) out.append(out.empty() ? "" : "\n").append(mark).append(line);
+  };
+  add("- ", text(at(*value, "old_string")));
+  add("+ ", text(at(*value, "new_string")));
+  if (at(*value, "file_path").is_string()) add("+ ", text(at(*value, "content")));
+  return out;
+}
+
 }  // namespace errand::claude
