@@ -1,15 +1,19 @@
 // errand settings: the server's settings, shown and changed.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/json_out.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "cli/wire.h"
+#include "settings/table.h"
 
 namespace errand::cli {
 
 int settings(Context& context, const SettingsArgs& args) {
   const Screen& screen = context.screen;
+  std::vector<std::string> named;  // As the API calls them.
   std::string change;
   JsonOut out(change);
   out.object();
@@ -18,7 +22,10 @@ int settings(Context& context, const SettingsArgs& args) {
     if (equals == std::string::npos || equals == 0)
       return screen.fail({Code::invalid_argument, fmt::format("\"{}\" is no NAME=VALUE.", one), {}});
     const std::string value = one.substr(equals + 1);
-    out.key(one.substr(0, equals));
+    const std::string name = one.substr(0, equals);
+    const Setting* const setting = find_setting(name);
+    named.push_back(setting ? setting->wire : name);
+    out.key(named.back());
     // A number, true or false as such; anything else is a text.
     if (!value.empty() && check_json(value) && value.front() != '"') {
       out.raw(value);
@@ -37,7 +44,11 @@ int settings(Context& context, const SettingsArgs& args) {
   Result<std::vector<std::pair<std::string, std::string>>> fields = parse_fields(*body);
   if (!fields) return screen.fail(fields.error());
   std::vector<std::vector<Cell>> rows;
-  for (const auto& [name, value] : *fields) rows.push_back({{name, "1"}, {value, ""}});
+  for (const auto& [name, value] : *fields) {
+    if (!named.empty() && std::ranges::find(named, name) == named.end()) continue;
+    const Setting* const setting = find_setting(name);
+    rows.push_back({{setting ? std::string(setting->name) : name, "1"}, {value, ""}});
+  }
   screen.out(screen.out_is_terminal()
                  ? render_table({{"SETTING"}, {"VALUE", 10}}, rows, {screen.width(), screen.colours(), true})
                  : render_tabs(rows));

@@ -48,7 +48,7 @@ Result<std::vector<Agent>> file_agents(const std::vector<std::string>& setups) {
 Result<std::vector<Agent>> all_agents(const std::map<std::string, Driver*>& drivers, const Settings& settings,
                                       const DefaultModel& model) {
   std::vector<Agent> agents = found_agents(drivers.contains("opencode"));
-  for (Agent& preset : tools::preset_agents(settings.tools_family)) agents.push_back(std::move(preset));
+  for (Agent& preset : tools::preset_agents(settings.engine.tools_family)) agents.push_back(std::move(preset));
   Result<std::vector<Agent>> configured = file_agents(settings.agents);
   if (!configured) return configured;
   for (Agent& own : *configured) {
