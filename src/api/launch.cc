@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "task/json_in.h"
 
@@ -226,12 +227,6 @@ void read_part(Fields& inner, Part& part) {
   }
 }
 
-uint64_t hash_of(std::string_view text, uint64_t seed) {
-  uint64_t hash = seed;  // FNV-1a.
-  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3;
-  return hash;
-}
-
 void append_hex(std::string& out, uint64_t number) {
   for (int shift = 60; shift >= 0; shift -= 4) out.push_back("0123456789abcdef"[(number >> shift) & 15]);
 }
@@ -318,8 +313,8 @@ Result<Launch> parse_launch(std::string_view body) {
 std::string fingerprint(const Launch& launch) {
   const std::string text = encode_launch(launch);
   std::string print;
-  append_hex(print, hash_of(text, 0xcbf29ce484222325));
-  append_hex(print, hash_of(text, 0x9ae16a3b2f90404f));
+  append_hex(print, fnv_hash(text));
+  append_hex(print, fnv_hash(text, 0x9ae16a3b2f90404f));
   return print;
 }
 

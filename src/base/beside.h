@@ -1,14 +1,30 @@
-// Work that blocks or takes long, done beside the engine's thread for an owner on it, and told to the owner if it is
-// still there.
+// Work that blocks or takes long, done beside the thread that wants it, and told there.
 #pragma once
 
-#include <memory>
 #include <utility>
 
+#include "base/alive.h"
 #include "base/executor.h"
 
 namespace errand {
 
+// Runs `work()` on `elsewhere`, then `then(result)` on `loop`. `work` owns all that it uses; `then` is destroyed on the
+// loop, or wherever `elsewhere` drops what it does not run any more. Both executors outlive the work.
+template <class F, class Then>
+void run_then(Executor& elsewhere, Executor& loop, F work, Then then) {
+  elsewhere.post([&loop, work = std::move(work), then = std::move(then)]() mutable {
+    loop.post([result = work(), then = std::move(then)]() mutable { then(std::move(result)); });
+  });
+}
+// The same; `then` is left out where its owner is gone by then.
+template <class F, class Then>
+void run_then(Executor& elsewhere, Executor& loop, Alive::Watch owner, F work, Then then) {
+  run_then(elsewhere, loop, std::move(work), [owner = std::move(owner), then = std::move(then)](auto result) mutable {
+    if (!owner.gone()) then(std::move(result));
+  });
+}
+
+// The same for an owner that has one place to work: a member, whose owner is the one that is told.
 class Beside {
  public:
   // Both outlive the work, or neither is there: then all is done in the call.
@@ -21,19 +37,14 @@ class Beside {
   template <class F, class Then>
   void run(F work, Then then) {
     if (threads_ == nullptr || engine_ == nullptr) return then(work());
-    threads_->post(
-        [engine = engine_, here = std::weak_ptr(here_), work = std::move(work), then = std::move(then)]() mutable {
-          engine->post([here = std::move(here), result = work(), then = std::move(then)]() mutable {
-            if (!here.expired()) then(std::move(result));
-          });
-        });
+    run_then(*threads_, *engine_, alive_.watch(), std::move(work), std::move(then));
   }
-  void clear() { here_ = std::make_shared<char>(); }
+  void clear() { alive_.renew(); }
 
  private:
   Executor* threads_;
   Executor* engine_;
-  std::shared_ptr<char> here_ = std::make_shared<char>();
+  Alive alive_;
 };
 
 }  // namespace errand

@@ -7,13 +7,14 @@
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "cli/wire.h"
+#include "settings/table.h"
 
 namespace errand::cli {
 
 int settings(Context& context, const SettingsArgs& args) {
   const Screen& screen = context.screen;
+  std::vector<std::string> named;  // As the API calls them.
   std::string change;
-  std::vector<std::string> changed;
   JsonOut out(change);
   out.object();
   for (const std::string& one : args.changes) {
@@ -22,11 +23,10 @@ int settings(Context& context, const SettingsArgs& args) {
       return screen.fail(
           {Code::invalid_argument, fmt::format("\"{}\" is not NAME=VALUE, such as max_concurrent=5.", one), {}});
     const std::string value = one.substr(equals + 1);
-    // errand.toml has groups (tools.family); the API has one name for each setting (tools_family). Both are taken.
-    std::string name = one.substr(0, equals);
-    std::ranges::replace(name, '.', '_');
-    out.key(name);
-    changed.push_back(std::move(name));
+    const std::string name = one.substr(0, equals);
+    const Setting* const setting = find_setting(name);
+    named.push_back(setting ? setting->wire : name);
+    out.key(named.back());
     // A number, true or false as such; anything else is a text.
     if (!value.empty() && check_json(value) && value.front() != '"') {
       out.raw(value);
@@ -45,9 +45,11 @@ int settings(Context& context, const SettingsArgs& args) {
   Result<std::vector<std::pair<std::string, std::string>>> fields = parse_fields(*body);
   if (!fields) return screen.fail(fields.error());
   std::vector<std::vector<Cell>> rows;
-  for (const auto& [name, value] : *fields)
-    if (changed.empty() || std::ranges::find(changed, name) != changed.end())
-      rows.push_back({{name, "1"}, {value, ""}});
+  for (const auto& [name, value] : *fields) {
+    if (!named.empty() && std::ranges::find(named, name) == named.end()) continue;
+    const Setting* const setting = find_setting(name);
+    rows.push_back({{setting ? std::string(setting->name) : name, "1"}, {value, ""}});
+  }
   screen.out(screen.out_is_terminal()
                  ? render_table({{"SETTING"}, {"VALUE", 10}}, rows, {screen.width(), screen.colours(), true})
                  : render_tabs(rows));

@@ -13,10 +13,11 @@
 #include <sys/stat.h>
 
 #include "base/json_out.h"
+#include "base/replace_file.h"
 #include "base/version.h"
 #include "cli/files.h"
 #include "cli/verbs.h"
-#include "settings/settings.h"
+#include "settings/read.h"
 
 namespace errand::cli {
 
@@ -57,25 +58,9 @@ Error failed(std::string_view what, const std::string& path) {
 Status write_file(const std::string& path, std::string_view text) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  const std::string temporary = fmt::format("{}.{}", path, ::getpid());
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0) return std::unexpected(failed("write", path));
-  bool written = true;
-  while (written && !text.empty()) {
-    const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n >= 0)
-      text.remove_prefix(static_cast<size_t>(n));
-    else
-      written = errno == EINTR;
-  }
-  written = written && ::fsync(fd) == 0;
-  const int why = errno;
-  ::close(fd);
-  if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return {};
-  if (!written) errno = why;
-  Error cannot = failed("write", path);
-  ::unlink(temporary.c_str());
-  return std::unexpected(std::move(cannot));
+  errno = replace_file(path, text, 0644, Durability::power);
+  if (errno != 0) return std::unexpected(failed("write", path));
+  return {};
 }
 
 int tell(const Context& context, bool changed, const std::string& path, const std::string& text,
@@ -102,7 +87,7 @@ int install(Context& context, const OpencodeArgs& args, const std::string& path)
   if (!args.family.empty()) {
     options.family = args.family;
   } else if (const Result<Settings> settings = read_settings({.data_dir = context.globals.data_dir}, {})) {
-    options.family = settings->tools_family;
+    options.family = settings->engine.tools_family;
   }
   const Result<std::string> wanted =
       opencode_plugin(context.globals.data_dir, options, context.programs.tools_json(options.family));

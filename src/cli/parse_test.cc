@@ -1,5 +1,6 @@
 #include "cli/parse.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <gtest/gtest.h>
@@ -117,13 +118,18 @@ TEST(Parse, StatesAreAList) {
 TEST(Parse, TheServersFlags) {
   const SettingsSources sources =
       args_of<ServeArgs>({"serve", "--listen", "127.0.0.1:0", "--data-dir", "/d", "--max-concurrent", "7",
-                          "--allow-host", "a", "--allow-host", "b"})
+                          "--behind-proxy", "--allow-host", "a", "--allow-host", "b"})
           .sources;
-  EXPECT_EQ(sources.listen, "127.0.0.1:0");
   EXPECT_EQ(sources.data_dir, "/d");
-  EXPECT_EQ(sources.max_concurrent, 7);
-  EXPECT_EQ(sources.allow_host, (Words{"a", "b"}));
-  EXPECT_FALSE(sources.store);
+  std::vector<std::pair<std::string, std::string>> flags = sources.flags;
+  std::ranges::sort(flags);
+  EXPECT_EQ(flags, (std::vector<std::pair<std::string, std::string>>{{"allow_hosts", "a"},
+                                                                     {"allow_hosts", "b"},
+                                                                     {"behind_proxy", "true"},
+                                                                     {"listen", "127.0.0.1:0"},
+                                                                     {"max_concurrent", "7"}}));
+  EXPECT_FALSE(sources.config);
+  EXPECT_EQ(stop_of({"serve", "--log-level", "loud"}).exit, Exit::usage);
 }
 
 TEST(Parse, UsageErrorsAreExit2AndSayWhereToLook) {

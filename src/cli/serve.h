@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "settings/settings.h"
+#include "settings/read.h"
 
 namespace errand::cli {
 

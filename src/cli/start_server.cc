@@ -24,7 +24,7 @@
 #include "base/text.h"
 #include "cli/connection.h"
 #include "cli/files.h"
-#include "settings/settings.h"
+#include "settings/read.h"
 
 namespace errand::cli {
 

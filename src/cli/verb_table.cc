@@ -1,12 +1,16 @@
 #include "cli/verb_table.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include <CLI/App.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/duration.h"
+#include "settings/table.h"
+#include "task/tool_families.h"
 
 namespace errand::cli {
 namespace {
@@ -433,36 +437,47 @@ Made opencode_setup(CLI::App& app, Globals&) {
   app.add_flag("--wake", args->wake,
                "Let the session's agent react when a task ends, without waiting for your next message");
   app.add_option("--family", args->family, "Which names the tools have (default: the setting tools.family)")
-      ->type_name("background|superagents|asyncagents|bgagent")
-      ->check(CLI::IsMember({"background", "superagents", "asyncagents", "bgagent"}));
+      ->type_name(fmt::format("{}", fmt::join(tool_families, "|")))
+      ->check(CLI::IsMember(std::vector<std::string>(tool_families.begin(), tool_families.end())));
   return [args] { return *args; };
+}
+
+// A setting's help without the marks of the documentation, and what it is where nobody says.
+std::string flag_help(const Setting& setting) {
+  std::string help =
+      fmt::format("{} (default {})", setting.help.substr(0, setting.help.size() - 1), default_text(setting));
+  std::erase(help, '`');
+  return help;
+}
+
+void add_flag(CLI::App& app, const Setting& setting, std::vector<std::pair<std::string, std::string>>& flags) {
+  const std::string flag(setting.flag);
+  const auto take = [&flags, &setting](const std::string& text) { flags.emplace_back(setting.wire, text); };
+  if (std::holds_alternative<At<bool>>(setting.field)) {
+    app.add_flag_callback(flag, [take] { take("true"); }, flag_help(setting));
+    return;
+  }
+  CLI::Option* option = nullptr;
+  if (std::holds_alternative<At<std::vector<std::string>>>(setting.field)) {
+    option = app.add_option_function<std::vector<std::string>>(
+                    flag, [take](const std::vector<std::string>& texts) { std::ranges::for_each(texts, take); },
+                    flag_help(setting))
+                 ->allow_extra_args(false);
+  } else {
+    option = app.add_option_function<std::string>(flag, take, flag_help(setting));
+  }
+  option->type_name(std::string(setting.flag_value));
+  if (setting.least < setting.most) option->check(CLI::Range(setting.least, setting.most));
+  if (!setting.choices.empty())
+    option->check(CLI::IsMember(std::vector<std::string>(setting.choices.begin(), setting.choices.end())));
 }
 
 Made serve_setup(CLI::App& app, Globals& globals) {
   auto args = std::make_shared<ServeArgs>();
-  SettingsSources& sources = args->sources;
-  app.add_option("--listen", sources.listen,
-                 "The address to listen on (default 127.0.0.1:4747); port 0 takes a free port")
-      ->type_name("ADDRESS:PORT");
-  app.add_option("--store", sources.store, "Where to store tasks (default: a file in the data folder)")
-      ->type_name("URL");
-  app.add_option("--max-concurrent", sources.max_concurrent, "How many tasks run at once (default 3)")
-      ->check(CLI::Range(1, 10'000));
-  app.add_option("--config", sources.config, "The settings file (default: errand.toml in the data folder)")
+  for (const Setting& setting : all_settings())
+    if (!setting.flag.empty()) add_flag(app, setting, args->sources.flags);
+  app.add_option("--config", args->sources.config, "The settings file (default: errand.toml in the data folder)")
       ->type_name("FILE");
-  app.add_flag("--behind-proxy", sources.behind_proxy,
-               "Listen without TLS on any address: a proxy in front of errand does TLS");
-  app.add_option("--tls-cert", sources.tls_cert,
-                 "The certificate chain; needed to listen beyond loopback, unless --behind-proxy")
-      ->type_name("PEM");
-  app.add_option("--tls-key", sources.tls_key, "The key of the certificate")->type_name("PEM");
-  app.add_option("--allow-host", sources.allow_host,
-                 "Also accept requests to this host name (the Host header); repeatable")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  app.add_option("--log-level", sources.log_level, "The least important messages to log: debug, info, warning, error")
-      ->type_name("LEVEL")
-      ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   return [args, &globals] {
     args->sources.data_dir = globals.data_dir;
     args->json = globals.screen.json;

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "task/event.h"
+#include "task/task.h"
 
 namespace errand {
 
@@ -20,7 +22,8 @@ struct Frame {
   int64_t pos = 0;  // Store-wide.
   TaskId task_id;
   EventType type = EventType::task_status;
-  bool gone = false;  // A task that was removed (no event: seq is 0).
+  bool gone = false;               // A task that was removed (no event: seq is 0).
+  std::optional<TaskState> state;  // That it tells (event_state.h).
   // "event: TYPE\ndata: {...}\n\n"; the "id:" line before it is the stream's own business (seq or pos).
   std::string body;
 };

@@ -1,6 +1,7 @@
 #include "engine/frame.h"
 
 #include "base/json_out.h"
+#include "task/event_state.h"
 
 namespace errand {
 namespace {
@@ -30,7 +31,8 @@ std::string output_data(std::string_view stored, std::string_view text) {
 }
 
 FramePtr make_frame(const Event& event, std::string_view text) {
-  Frame frame{.seq = event.seq, .pos = event.pos, .task_id = event.task_id, .type = event.type};
+  Frame frame{
+      .seq = event.seq, .pos = event.pos, .task_id = event.task_id, .type = event.type, .state = state_told(event)};
   if (event.type == EventType::output)
     return finish(std::move(frame), name(event.type), event.at, output_data(event.data, text));
   return finish(std::move(frame), name(event.type), event.at, event.data);

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "base/fields.h"
-#include "base/json_out.h"
 #include "base/log.h"
 #include "engine/engine_impl.h"
 #include "task/json_in.h"
@@ -15,71 +13,6 @@ namespace {
 
 constexpr std::string_view agent_prefix = "agents/";
 constexpr std::string_view prefix = "settings/";
-constexpr size_t limits_max = 1'000;
-
-// Each of a change's settings that is given, by its name: visit(name, write).
-template <class Visit>
-void each_given(const SettingsChange& change, Visit visit) {
-  const auto number = [&](const char* name, const auto& value) {
-    if (value) visit(name, [&](JsonOut& out) { out.value(*value); });
-  };
-  number("max_concurrent", change.max_concurrent);
-  const auto table = [&](const char* name, const std::optional<std::map<std::string, int>>& value) {
-    if (!value) return;
-    visit(name, [&](JsonOut& out) {
-      out.object();
-      for (const auto& [key, limit] : *value) out.field(key, limit);
-      out.end();
-    });
-  };
-  table("max_per_agent", change.max_per_agent);
-  table("max_per_model", change.max_per_model);
-  number("idle_timeout_s", change.idle_timeout_ms);
-  number("retention_s", change.retention_ms);
-  number("ask_timeout_s", change.ask_timeout_ms);
-  number("wake", change.wake);
-  number("loop_max", change.loop_max);
-  number("tools_family", change.tools_family);
-  number("fork_tool_result_chars", change.fork_tool_result_chars);
-  number("fork_tokens", change.fork_tokens);
-  if (change.fork_profile) visit("fork_profile", [&](JsonOut& out) { out.value(name(*change.fork_profile)); });
-}
-
-// One stored setting: {"value": ...}; durations in milliseconds.
-bool read_stored(std::string_view name, Fields& fields, SettingsChange& into) {
-  const auto number = [&](auto& value, int64_t least, int64_t most) {
-    fields.integer("value", value.emplace(), least, most);
-  };
-  constexpr auto ms_max = static_cast<Millis>(seconds_max * 1'000);
-  if (name == "max_concurrent") {
-    number(into.max_concurrent, 1, 10'000);
-  } else if (name == "max_per_agent") {
-    fields.numbers("value", into.max_per_agent.emplace(), limits_max, 1, 10'000);
-  } else if (name == "max_per_model") {
-    fields.numbers("value", into.max_per_model.emplace(), limits_max, 1, 10'000);
-  } else if (name == "idle_timeout_s") {
-    number(into.idle_timeout_ms, 0, ms_max);
-  } else if (name == "retention_s") {
-    number(into.retention_ms, 0, ms_max);
-  } else if (name == "ask_timeout_s") {
-    number(into.ask_timeout_ms, 0, ms_max);
-  } else if (name == "wake") {
-    fields.flag("value", into.wake.emplace());
-  } else if (name == "loop_max") {
-    number(into.loop_max, 0, 1'000);
-  } else if (name == "tools_family") {
-    fields.text("value", into.tools_family.emplace(), {});
-  } else if (name == "fork_tool_result_chars") {
-    number(into.fork_tool_result_chars, 0, 10'000'000);
-  } else if (name == "fork_tokens") {
-    number(into.fork_tokens, fork::tokens_min, 100'000'000);
-  } else if (name == "fork_profile") {
-    fields.name_of("value", into.fork_profile.emplace(), fork::parse_profile, "plain or tiered");
-  } else {
-    return false;  // Of a newer errand: left as it is.
-  }
-  return !fields.failed();
-}
 
 }  // namespace
 
@@ -94,21 +27,7 @@ void EngineImpl::use_limits() {
 }
 
 void EngineImpl::use_settings(const SettingsChange& change) {
-  const auto use = [](auto& setting, const auto& value) {
-    if (value) setting = *value;
-  };
-  use(settings_.max_concurrent, change.max_concurrent);
-  use(settings_.max_per_agent, change.max_per_agent);
-  use(settings_.max_per_model, change.max_per_model);
-  use(settings_.idle_timeout_ms, change.idle_timeout_ms);
-  use(settings_.retention_ms, change.retention_ms);
-  use(settings_.ask_timeout_ms, change.ask_timeout_ms);
-  use(settings_.wake, change.wake);
-  use(settings_.loop_max, change.loop_max);
-  use(settings_.tools_family, change.tools_family);
-  use(settings_.fork.tool_result_chars, change.fork_tool_result_chars);
-  use(settings_.fork.tokens, change.fork_tokens);
-  use(settings_.fork.profile, change.fork_profile);
+  change.apply(settings_);
   use_limits();
   if (parts_.settings_changed) parts_.settings_changed(settings_);
 }
@@ -132,16 +51,8 @@ void EngineImpl::use_stored(const std::vector<Commit::Setting>& stored) {
     if (!name.starts_with(prefix)) continue;
     const std::string_view what = name.substr(prefix.size());
     if (std::ranges::find(parts_.pinned, what) != parts_.pinned.end()) continue;
-    const Result<Document> document = Document::parse(setting.json);
-    SettingsChange read = change;
-    if (document) {
-      Fields fields(document->value());
-      if (read_stored(what, fields, read)) {
-        change = std::move(read);
-        continue;
-      }
-    }
-    log_warning("engine", fmt::format("the stored setting {} is not used", what));
+    if (!change.take_stored(what, setting.json))
+      log_warning("engine", fmt::format("the stored setting {} is not used", what));
   }
   use_settings(change);
 }
@@ -150,15 +61,11 @@ void EngineImpl::change_settings(SettingsChange change, Reply<EngineSettings> re
   if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
   Prepared prepared;
   prepared.commit.now = wall();
-  std::string pinned;
-  each_given(change, [&](const char* name, const auto& write) {
-    if (std::ranges::find(parts_.pinned, name) != parts_.pinned.end()) pinned = name;
-    Commit::Setting& setting = prepared.commit.settings.emplace_back(std::string(prefix) + name);
-    JsonOut out(setting.json);
-    out.object().key("value");
-    write(out);
-    out.end();
-  });
+  std::string_view pinned;
+  for (const Setting* setting : change.given()) {
+    if (std::ranges::find(parts_.pinned, setting->wire) != parts_.pinned.end()) pinned = setting->wire;
+    prepared.commit.settings.push_back({std::string(prefix) + setting->wire, change.stored(*setting)});
+  }
   if (!pinned.empty())
     return answer_later(std::move(reply),
                         fail(Code::conflict,

@@ -108,13 +108,19 @@ TEST(Agents, AreMeantByTheirNamesInTheLimits) {
   EXPECT_EQ(world.get(second.id).state, TaskState::pending);
 }
 
-Result<EngineSettings> change(World& world, SettingsChange change) {
+// `set` takes what it changes.
+Result<EngineSettings> change(World& world, const std::function<void(SettingsChange&)>& set) {
+  SettingsChange change;
+  set(change);
   return world.ask<EngineSettings>([&](auto reply) { world.engine->change_settings(change, std::move(reply)); });
 }
 
 TEST(SettingsChanges, LimitOneAgentOrModelAndLetItGoAgain) {
   World world({.max_concurrent = 10});
-  ASSERT_TRUE(change(world, {.max_per_agent = {{{"script", 1}}}, .max_per_model = {{{"m", 2}}}}));
+  ASSERT_TRUE(change(world, [](SettingsChange& to) {
+    to.take("max_per_agent").max_per_agent = {{"script", 1}};
+    to.take("max_per_model").max_per_model = {{"m", 2}};
+  }));
   world.crash();
   EXPECT_EQ(world.engine->settings().max_per_agent, (std::map<std::string, int>{{"script", 1}}));
   EXPECT_EQ(world.engine->settings().max_per_model, (std::map<std::string, int>{{"m", 2}}));
@@ -122,7 +128,7 @@ TEST(SettingsChanges, LimitOneAgentOrModelAndLetItGoAgain) {
   const Task first = world.run_script("hang", Script().hang(), scripted);
   const Task second = world.run_script("hang", Script().hang(), scripted);
   EXPECT_EQ(world.get(second.id).state, TaskState::pending);
-  ASSERT_TRUE(change(world, {.max_per_agent = std::map<std::string, int>()}));
+  ASSERT_TRUE(change(world, [](SettingsChange& to) { to.take("max_per_agent").max_per_agent = {}; }));
   EXPECT_EQ(world.get(second.id).state, TaskState::running);
 }
 
@@ -131,14 +137,16 @@ TEST(SettingsChanges, HoldAtOnceAndOverRestarts) {
   const Task first = world.run_script("hang", Script().hang());
   const Task second = world.run_script("hang", Script().hang());
   EXPECT_EQ(world.get(second.id).state, TaskState::pending);
-  const Result<EngineSettings> changed = change(world, {.max_concurrent = 2,
-                                                        .retention_ms = 60'000,
-                                                        .ask_timeout_ms = 5'000,
-                                                        .wake = true,
-                                                        .loop_max = 9,
-                                                        .tools_family = "bgagent",
-                                                        .fork_tokens = 5'000,
-                                                        .fork_profile = fork::Profile::tiered});
+  const Result<EngineSettings> changed = change(world, [](SettingsChange& to) {
+    to.take("max_concurrent").max_concurrent = 2;
+    to.take("retention_s").retention_ms = 60'000;
+    to.take("ask_timeout_s").ask_timeout_ms = 5'000;
+    to.take("wake").wake = true;
+    to.take("loop_max").loop_max = 9;
+    to.take("tools.family").tools_family = "bgagent";
+    to.take("fork.tokens").fork.tokens = 5'000;
+    to.take("fork.profile").fork.profile = fork::Profile::tiered;
+  });
   ASSERT_TRUE(changed) << changed.error().message;
   EXPECT_EQ(changed->max_concurrent, 2);
   EXPECT_EQ(world.get(second.id).state, TaskState::running);
@@ -156,12 +164,18 @@ TEST(SettingsChanges, HoldAtOnceAndOverRestarts) {
 
 TEST(SettingsChanges, LoseToWhatTheFileOrAFlagSays) {
   World world;
-  ASSERT_TRUE(change(world, {.max_concurrent = 7, .wake = true}));
+  ASSERT_TRUE(change(world, [](SettingsChange& to) {
+    to.take("max_concurrent").max_concurrent = 7;
+    to.take("wake").wake = true;
+  }));
   world.pinned = {"max_concurrent"};
   world.crash();
   EXPECT_EQ(world.engine->settings().max_concurrent, 3);
   EXPECT_TRUE(world.engine->settings().wake);
-  const Result<EngineSettings> refused = change(world, {.max_concurrent = 9, .wake = false});
+  const Result<EngineSettings> refused = change(world, [](SettingsChange& to) {
+    to.take("max_concurrent").max_concurrent = 9;
+    to.take("wake").wake = false;
+  });
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().reason, "setting_is_pinned");
   EXPECT_TRUE(world.engine->settings().wake) << "all of it, or nothing";

@@ -10,7 +10,6 @@
 #include "mcp/resources.h"
 #include "mcp/shapes.h"
 #include "mcp/tasks.h"
-#include "tools/family.h"
 
 namespace errand::mcp {
 namespace {
@@ -40,15 +39,13 @@ constexpr Method methods[] = {
 };
 
 bool waits(std::string_view tool, const json::value* arguments) {
-  if (!arguments || !arguments->is_object() || !tools::parse_tool_name(tool).name.ends_with("_output")) return false;
+  if (!arguments || !arguments->is_object() || tools::role_of(tool) != tools::Role::waits) return false;
   const json::value* block = arguments->as_object().if_contains("block");
   return block && block->is_bool() && block->as_bool();
 }
 
 // A tool after which the list of tasks may be another.
-bool changes_list(std::string_view tool) {
-  return tool.ends_with("_task") || tool.ends_with("_execute") || tool.ends_with("_clear");
-}
+bool changes_list(tools::Role role) { return role == tools::Role::starts || role == tools::Role::clears; }
 
 }  // namespace
 
@@ -92,8 +89,8 @@ void Protocol::call_tool(const RpcPtr& rpc) {
 
 void Protocol::run_tool(const RpcPtr& rpc, bool ask_person) {
   const std::string name = rpc->message.text("name");
-  const std::string tool = tools::parse_tool_name(name).name;
-  if (!rpc->modern() && rpc->message.param("task") && !wants_task(*rpc, tool))
+  const tools::Role role = tools::role_of(name);
+  if (!rpc->modern() && rpc->message.param("task") && !wants_task(*rpc, role))
     return rpc->refuse(RpcError{code::method_not_found, "This tool cannot be called as a task.", {}});
   const json::value* arguments = rpc->message.param("arguments");
   parts_.tools.call(
@@ -105,16 +102,16 @@ void Protocol::run_tool(const RpcPtr& rpc, bool ask_person) {
        .key = rpc->peer.key,
        .asks_person = rpc->peer.elicits,
        .work_dir = rpc->peer.work_dir},
-      arguments ? json::serialize(*arguments) : "{}", [this, rpc, tool, ask_person](Result<tools::ToolResult> result) {
+      arguments ? json::serialize(*arguments) : "{}", [this, rpc, role, ask_person](Result<tools::ToolResult> result) {
         if (!result) return rpc->refuse(result.error());
-        if (on_change && !result->is_error && changes_list(tool)) on_change(rpc->peer.session);
+        if (on_change && !result->is_error && changes_list(role)) on_change(rpc->peer.session);
         // Nobody reads this answer: it must not take anything.
         if (rpc->given_up()) return rpc->result(call_result(*rpc, *result, {}));
         // A question to the agent is the agent's own to answer; what a task may do is a person's.
         std::erase_if(result->asks, [](const tools::OpenAsk& one) { return one.ask.kind != AskKind::permission; });
         if (rpc->modern() && ask_person && !result->asks.empty() && may_wait(rpc->message))
           return rpc->result(input_required_result(*rpc, result->asks));
-        if (!wants_task(*rpc, tool)) return answer_call(rpc, *result);
+        if (!wants_task(*rpc, role)) return answer_call(rpc, *result);
         if (!result->is_error) return answer_with_task(rpc, *result);
         if (rpc->modern()) return answer_call(rpc, *result);
         rpc->refuse(RpcError{code::invalid_params, result->text, {}});

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/beside.h"
 #include "base/time.h"
 #include "engine/engine.h"
 #include "mcp/jsonrpc.h"
@@ -72,15 +73,9 @@ using RpcPtr = std::shared_ptr<Rpc>;
 // Runs `read()` (a Result) on a reader, then `then(value)` on the loop; an error answers the request.
 template <class Read, class Then>
 void read_then(const RpcPtr& rpc, Read read, Then then) {
-  rpc->parts.readers.post([rpc, read = std::move(read), then = std::move(then)]() mutable {
-    auto result = read();
-    rpc->parts.loop.post([rpc, result = std::move(result), then = std::move(then)]() mutable {
-      if (result) {
-        then(std::move(*result));
-      } else {
-        rpc->refuse(result.error());
-      }
-    });
+  run_then(rpc->parts.readers, rpc->parts.loop, std::move(read), [rpc, then = std::move(then)](auto result) mutable {
+    if (!result) return rpc->refuse(result.error());
+    then(std::move(*result));
   });
 }
 

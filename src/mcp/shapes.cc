@@ -47,9 +47,6 @@ std::string with_notices(std::string schema) {
   return schema;
 }
 
-// A tool whose work can be an MCP task.
-bool makes_tasks(std::string_view tool) { return tool.ends_with("_task") || tool.ends_with("_execute"); }
-
 }  // namespace
 
 bool is_version(std::string_view version) { return std::ranges::find(versions, version) != std::end(versions); }
@@ -133,7 +130,7 @@ std::string tools_result(const Rpc& rpc) {
     out.field("destructiveHint", tool.annotations.destructive);
     out.field("idempotentHint", tool.annotations.idempotent).field("openWorldHint", tool.annotations.open_world);
     out.end();
-    if (!rpc.modern() && makes_tasks(tool.name)) out.key("execution").raw(R"({"taskSupport":"optional"})");
+    if (!rpc.modern() && tool.role == tools::Role::starts) out.key("execution").raw(R"({"taskSupport":"optional"})");
     out.end();
   }
   out.end();

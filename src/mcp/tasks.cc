@@ -21,8 +21,6 @@ constexpr int poll_ms = 1'000;
 constexpr int page_size = 50;
 constexpr Millis wait_ms = 3'600'000;  // Then it is waited again.
 
-bool starts_work(std::string_view tool) { return tool.ends_with("_task") || tool.ends_with("_execute"); }
-
 std::string handle_of(const Rpc& rpc, const Task& task) {
   const std::string plain = task.id.value + "." + std::to_string(task.turn) + "." + std::to_string(task.attempt);
   return plain + "." + seal(rpc.parts.secret, "task", rpc.peer.who + "\n" + plain);
@@ -272,8 +270,8 @@ void describe_task(const RpcPtr& rpc, std::string id, std::move_only_function<vo
       });
 }
 
-bool wants_task(const Rpc& rpc, std::string_view tool) {
-  if (!starts_work(tool)) return false;
+bool wants_task(const Rpc& rpc, tools::Role role) {
+  if (role != tools::Role::starts) return false;
   return rpc.modern() ? rpc.peer.takes_tasks : rpc.message.param("task") != nullptr;
 }
 

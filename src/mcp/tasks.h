@@ -14,7 +14,7 @@
 namespace errand::mcp {
 
 // Does this call want a task as its answer? (tools/call; the tool must be one that starts work.)
-bool wants_task(const Rpc& rpc, std::string_view tool);
+bool wants_task(const Rpc& rpc, tools::Role role);
 // Answers tools/call with the task that the tool's result speaks of.
 void answer_with_task(const RpcPtr& rpc, const tools::ToolResult& result);
 

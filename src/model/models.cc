@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/alive.h"
 #include "model/decode.h"
 #include "model/encode.h"
 #include "model/errors.h"
@@ -41,7 +42,7 @@ class AskImpl final : public Ask, private http::Handler {
   }
   AskImpl(const AskImpl&) = delete;
   AskImpl& operator=(const AskImpl&) = delete;
-  ~AskImpl() override { *alive_ = false; }
+  ~AskImpl() override = default;
   void hold() override {
     if (call_) call_->hold();
   }
@@ -119,15 +120,15 @@ class AskImpl final : public Ask, private http::Handler {
     const double chance = static_cast<double>(world_.random.next() >> 11) * 0x1p-53;
     const Millis wait = refusal.asked_ms.value_or(backoff(world_.limits, tries_, chance));
     ++tries_;
-    const std::shared_ptr<bool> alive = alive_;
+    const Alive::Watch here = alive_.watch();
     listener_.retrying(tries_, wait, failure);
-    if (!*alive) return;
+    if (here.gone()) return;
     timer_.set(wait, [this] { begin_try(); });
   }
 
   // False: the listener has ended the question, and this is gone.
   bool tell(std::vector<Delta>& deltas) {
-    const std::shared_ptr<bool> alive = alive_;
+    const Alive::Watch here = alive_.watch();
     for (Delta& delta : deltas) {
       switch (delta.kind) {
         case Delta::Kind::began:
@@ -139,7 +140,7 @@ class AskImpl final : public Ask, private http::Handler {
           tell_piece(delta.kind, delta.index, filter(delta.kind, delta.index).feed(delta.text));
           break;
       }
-      if (!*alive) return false;
+      if (here.gone()) return false;
     }
     return true;
   }
@@ -154,10 +155,10 @@ class AskImpl final : public Ask, private http::Handler {
 
   // What was held back because a secret might have begun there. False as above.
   bool tell_held() {
-    const std::shared_ptr<bool> alive = alive_;
+    const Alive::Watch here = alive_.watch();
     for (auto& [of, filter] : std::exchange(filters_, {})) {
       tell_piece(of.second, of.first, filter.end());
-      if (!*alive) return false;
+      if (here.gone()) return false;
     }
     return true;
   }
@@ -183,9 +184,9 @@ class AskImpl final : public Ask, private http::Handler {
   std::optional<http::Head> head_;
   std::string body_;  // Of a refusal, or of a server that does not stream.
   std::unique_ptr<Decoder> decoder_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   Timer timer_;
   std::unique_ptr<http::Call> call_;
+  Alive alive_;
 };
 
 class ModelsImpl final : public Models {

@@ -11,6 +11,7 @@
 
 #include "base/encode.h"
 #include "base/log.h"
+#include "base/replace_file.h"
 #include "base/text.h"
 
 namespace errand::net {
@@ -99,11 +100,8 @@ void Sessions::save() const {
   if (ended_file_.empty()) return;
   std::string text;
   for (const auto& [nonce, until] : ended_) text += nonce + " " + std::to_string(until.ms) + "\n";
-  const std::string fresh = ended_file_ + ".new";
-  const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  const bool written = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (fd >= 0) ::close(fd);
-  if (!written || ::rename(fresh.c_str(), ended_file_.c_str()) != 0)
+  // A power cut may bring a session back that was ended in the last seconds; a sync would hold the loop.
+  if (replace_file(ended_file_, text, 0600, Durability::process) != 0)
     log_warning("auth", "cannot store which sessions have ended: after a restart they work again");
 }
 

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <sys/xattr.h>
 
+#include "base/hash.h"
 #include "process/run.h"
 
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -142,10 +143,8 @@ bool is_delegated(const std::string& group) {
 }
 
 std::string name_of(const std::string& data_dir) {
-  uint64_t hash = 14695981039346656037ull;
-  for (char c : data_dir) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
   char name[40];
-  std::snprintf(name, sizeof name, "%s%016llx", place_prefix, static_cast<unsigned long long>(hash));
+  std::snprintf(name, sizeof name, "%s%016llx", place_prefix, static_cast<unsigned long long>(fnv_hash(data_dir)));
   return name;
 }
 

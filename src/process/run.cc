@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "process/fd.h"
 #include "process/journal_format.h"
 
@@ -28,13 +29,6 @@ struct RecordHeader {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-
-// FNV-1a: the file is our own, so chance is the only enemy.
-uint64_t checksum(std::string_view bytes) {
-  uint64_t hash = 14695981039346656037ull;
-  for (char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-  return hash;
-}
 
 void remove_folder(int runs, const std::string& name) {
   Fd folder(::openat(runs, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -86,7 +80,7 @@ RunEnd get_end(const Fields& fields) {
 std::string encode_end(const RunEnd& end) {
   FrameOut out;
   put_end(out, end);
-  RecordHeader header{out.payload().size(), checksum(out.payload())};
+  RecordHeader header{out.payload().size(), fnv_hash(out.payload())};
   std::string record(reinterpret_cast<const char*>(&header), sizeof header);
   return record.append(out.payload());
 }
@@ -98,7 +92,7 @@ std::optional<RunEnd> decode_end(std::string_view record) {
   record.remove_prefix(sizeof header);
   if (header.size == 0 || header.size > record.size()) return std::nullopt;
   std::string_view payload = record.substr(0, header.size);
-  auto fields = checksum(payload) == header.checksum ? Fields::parse(payload) : std::nullopt;
+  auto fields = fnv_hash(payload) == header.checksum ? Fields::parse(payload) : std::nullopt;
   return fields ? std::optional(get_end(*fields)) : std::nullopt;
 }
 

@@ -50,7 +50,7 @@ Result<std::vector<Agent>> file_agents(const std::vector<std::string>& setups) {
 Result<std::vector<Agent>> all_agents(const std::map<std::string, Driver*>& drivers, const Settings& settings,
                                       const DefaultModel& model, const std::vector<std::string>& environment) {
   std::vector<Agent> agents = found_agents(drivers, environment);
-  for (Agent& preset : tools::preset_agents(settings.tools_family)) agents.push_back(std::move(preset));
+  for (Agent& preset : tools::preset_agents(settings.engine.tools_family)) agents.push_back(std::move(preset));
   Result<std::vector<Agent>> configured = file_agents(settings.agents);
   if (!configured) return configured;
   for (Agent& own : *configured) {

@@ -91,7 +91,7 @@ Status Application::listen() {
 Status Application::connect_supervisor() {
   // By this name also where the file was replaced or removed meanwhile: what runs now can be started again.
   auto supervisor = process::connect_supervisor(
-      {.data_dir = data_dir_, .self = "/proc/self/exe", .orphan_ms = settings_.orphan_s * 1'000}, *ground_.loop);
+      {.data_dir = data_dir_, .self = "/proc/self/exe", .orphan_ms = settings_.orphan_ms}, *ground_.loop);
   if (!supervisor) return std::unexpected(supervisor.error());
   supervisor_ = std::move(*supervisor);
   return {};
@@ -120,7 +120,7 @@ Status Application::make_engine() {
                                  .agents = std::move(*agents),
                                  .wake_at = [this](Time at) { engine_timer_->set(at, [this] { tick_engine(); }); },
                                  .faults = {},
-                                 .pinned = pinned_settings(settings_.given),
+                                 .pinned = settings_.given,
                                  .settings_changed =
                                      [this](const EngineSettings& now) {
                                        if (tools_) tools_->use_family(now.tools_family);
@@ -137,7 +137,7 @@ void Application::make_tools() {
                                                              .loop = *ground_.loop,
                                                              .readers = ground_.readers,
                                                              .clock = ground_.clock,
-                                                             .family = settings_.tools_family});
+                                                             .family = settings_.engine.tools_family});
   agent_tools_.use(*tools_);
   protocol_ = std::make_unique<mcp::Protocol>(mcp::ProtocolParts{.tools = *tools_,
                                                                  .engine = *engine_,

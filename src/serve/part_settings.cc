@@ -1,45 +1,18 @@
 #include "serve/part_settings.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
 namespace errand::serve {
 
 EngineSettings engine_settings(const Settings& settings) {
-  EngineSettings out;
-  out.max_concurrent = static_cast<int>(settings.max_concurrent);
-  for (const auto& [name, limit] : settings.max_per_agent) out.max_per_agent[name] = static_cast<int>(limit);
-  for (const auto& [name, limit] : settings.max_per_model) out.max_per_model[name] = static_cast<int>(limit);
-  out.allow_over_limit = settings.allow_over_limit;
-  out.command_timeout_ms = settings.command_timeout_s * 1'000;
-  out.idle_timeout_ms = settings.idle_timeout_s * 1'000;
-  out.max_restarts = static_cast<int>(settings.max_restarts);
-  out.retention_ms = settings.retention_s * 1'000;
-  out.output_limit = settings.output_limit_bytes;
-  out.ask_timeout_ms = settings.ask_timeout_s * 1'000;
-  out.wake = settings.wake;
-  out.loop_max = static_cast<int>(settings.loop_max);
-  out.tools_family = settings.tools_family;
-  out.command_limits = {.cpu_s = settings.limit_cpu_s,
-                        .memory_bytes = settings.limit_memory_bytes,
-                        .processes = settings.limit_processes,
-                        .open_files = settings.limit_open_files,
-                        .nice = static_cast<int>(settings.limit_nice)};
+  EngineSettings out = settings.engine;
   const char* const home = std::getenv("HOME");
   std::error_code none;
   const bool has_home = home != nullptr && *home == '/' && std::filesystem::is_directory(home, none);
   out.default_work_dir = has_home ? home : "/";
-  out.fork = {.tool_result_chars = settings.fork_tool_result_chars,
-              .tokens = settings.fork_tokens,
-              .profile = fork::parse_profile(settings.fork_profile).value_or(fork::Profile::plain)};
   if (!settings.work_dirs.empty()) out.default_work_dir = settings.work_dirs.front();
   return out;
-}
-
-std::vector<std::string> pinned_settings(std::vector<std::string> given) {
-  for (std::string& name : given) std::ranges::replace(name, '.', '_');
-  return given;
 }
 
 std::vector<builtin::ModelSetup> model_setups(const Settings& settings) {

@@ -14,9 +14,8 @@
 
 namespace errand::serve {
 
+// With the folder that a launch without one works in: the first of work_dirs, else the home folder.
 EngineSettings engine_settings(const Settings& settings);
-// What the API calls a setting.
-std::vector<std::string> pinned_settings(std::vector<std::string> given);
 std::vector<builtin::ModelSetup> model_setups(const Settings& settings);
 std::map<std::string, builtin::McpServer> mcp_servers(const Settings& settings);
 // By which means each limit of a command holds here.

@@ -10,7 +10,7 @@
 #include "serve/environment.h"
 #include "serve/hardening.h"
 #include "serve/stop_signals.h"
-#include "tools/family.h"
+#include "tools/toolbox.h"
 
 namespace errand::serve {
 namespace {
@@ -44,9 +44,6 @@ int run_server(const SettingsSources& sources, bool json) {
   Result<Settings> settings = read_settings(sources, environment.map());
   if (!settings) return failed(settings.error(), json);
   use_log_level(settings->log_level);
-  if (!tools::is_family(settings->tools_family))
-    return failed({Code::invalid_argument, "tools.family must be background, superagents, asyncagents or bgagent.", {}},
-                  json);
   auto* const signals = new StopSignals(sources.data_dir);  // Never destroyed: its thread outlives what is built here.
   Application application(sources.data_dir, std::move(*settings), json);
   signals->pass_to([&application] { application.stop(); });

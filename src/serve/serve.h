@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "settings/settings.h"
+#include "settings/read.h"
 
 namespace errand::serve {
 

@@ -1,3 +1,5 @@
+#include "settings/read.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -8,105 +10,101 @@
 
 #include <fmt/format.h>
 
-#include "settings/settings.h"
-
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
 #include "base/json_out.h"
 #include "base/text.h"
+#include "settings/table.h"
 
 namespace errand {
 namespace {
-
-using Field = std::variant<std::string Settings::*, int64_t Settings::*, bool Settings::*,
-                           std::vector<std::string> Settings::*, std::map<std::string, int64_t> Settings::*>;
-
-struct Setting {
-  std::string_view name;  // In the file; in the environment ERRAND_NAME, with '_' for '.'.
-  Field field;
-  int64_t least = 0, most = 0;  // Of numbers.
-};
-
-constexpr int64_t year_s = 31'536'000;
-const Setting all_settings[] = {
-    {"listen", &Settings::listen},
-    {"store", &Settings::store},
-    {"max_concurrent", &Settings::max_concurrent, 1, 10'000},
-    {"max_per_agent", &Settings::max_per_agent, 1, 10'000},
-    {"max_per_model", &Settings::max_per_model, 1, 10'000},
-    {"allow_over_limit", &Settings::allow_over_limit},
-    {"command_timeout_s", &Settings::command_timeout_s, 1, year_s},
-    {"idle_timeout_s", &Settings::idle_timeout_s, 1, year_s},
-    {"max_restarts", &Settings::max_restarts, 1, 100},
-    {"retention_s", &Settings::retention_s, 0, 100 * year_s},
-    {"output_limit_bytes", &Settings::output_limit_bytes, 4'096, 1LL << 40},
-    {"artifacts_max_bytes", &Settings::artifacts_max_bytes, 0, 1LL << 40},
-    {"artifacts_max_files", &Settings::artifacts_max_files, 0, 100'000},
-    {"limit_cpu_s", &Settings::limit_cpu_s, 0, year_s},
-    {"limit_memory_bytes", &Settings::limit_memory_bytes, 0, 1LL << 50},
-    {"limit_processes", &Settings::limit_processes, 0, 1'000'000},
-    {"limit_open_files", &Settings::limit_open_files, 0, 1LL << 30},
-    {"limit_nice", &Settings::limit_nice, -20, 19},
-    {"env_allow", &Settings::env_allow},
-    {"work_dirs", &Settings::work_dirs},
-    {"child_umask", &Settings::child_umask},
-    {"orphan_s", &Settings::orphan_s, 60, year_s},
-    {"behind_proxy", &Settings::behind_proxy},
-    {"tls_cert", &Settings::tls_cert},
-    {"tls_key", &Settings::tls_key},
-    {"allow_hosts", &Settings::allow_hosts},
-    {"log_level", &Settings::log_level},
-    {"tools.family", &Settings::tools_family},
-    {"fetch.enabled", &Settings::fetch_enabled},
-    {"fetch.allow_private", &Settings::fetch_allow_private},
-    {"fork.tool_result_chars", &Settings::fork_tool_result_chars, 0, 10'000'000},
-    {"fork.tokens", &Settings::fork_tokens, 1'000, 100'000'000},
-    {"fork.profile", &Settings::fork_profile},
-    {"ask_timeout_s", &Settings::ask_timeout_s, 0, year_s},
-    {"wake", &Settings::wake},
-    {"loop_max", &Settings::loop_max, 0, 1'000},
-};
 
 std::unexpected<Error> wrong(std::string_view where, std::string_view name, std::string_view what) {
   return fail(Code::invalid_argument, fmt::format("{}: {} {}.", where, name, what));
 }
 
-Status check_range(const Setting& setting, int64_t value, std::string_view where) {
-  if (value >= setting.least && value <= setting.most) return {};
-  return wrong(where, setting.name, fmt::format("must be {} to {}", setting.least, setting.most));
+// A number as it is written, into a field in its own unit.
+template <class T>
+Status take_number(const Setting& setting, int64_t value, T& into, std::string_view where) {
+  if (value < setting.least || value > setting.most)
+    return wrong(where, setting.name, fmt::format("must be {} to {}", setting.least, setting.most));
+  into = static_cast<T>(value * setting.scale);
+  return {};
+}
+
+Status take_text(const Setting& setting, const std::string& value, std::string& into, std::string_view where) {
+  if (!setting.choices.empty() && std::ranges::find(setting.choices, value) == setting.choices.end())
+    return wrong(where, setting.name, fmt::format("must be {}", choices_text(setting)));
+  into = value;
+  return {};
+}
+Status take_text(const Setting& setting, const std::string& value, fork::Profile& into, std::string_view where) {
+  const std::optional<fork::Profile> profile = fork::parse_profile(value);
+  if (!profile) return wrong(where, setting.name, fmt::format("must be {}", choices_text(setting)));
+  into = *profile;
+  return {};
 }
 
 // --- the file
 
-Status from_toml(Settings& into, const Setting& setting, const toml::node& node, std::string_view where) {
-  if (const auto* text = std::get_if<std::string Settings::*>(&setting.field)) {
-    if (!node.is_string()) return wrong(where, setting.name, "must be a text in quotes");
-    into.*(*text) = node.as_string()->get();
-  } else if (const auto* flag = std::get_if<bool Settings::*>(&setting.field)) {
-    if (!node.is_boolean()) return wrong(where, setting.name, "must be true or false");
-    into.*(*flag) = node.as_boolean()->get();
-  } else if (const auto* number = std::get_if<int64_t Settings::*>(&setting.field)) {
-    if (!node.is_integer()) return wrong(where, setting.name, "must be a whole number");
-    into.*(*number) = node.as_integer()->get();
-    return check_range(setting, into.*(*number), where);
-  } else if (const auto* list = std::get_if<std::vector<std::string> Settings::*>(&setting.field)) {
-    if (!node.is_array()) return wrong(where, setting.name, "must be a list of texts");
-    (into.*(*list)).clear();
-    for (const toml::node& element : *node.as_array()) {
-      if (!element.is_string()) return wrong(where, setting.name, "must be a list of texts");
-      (into.*(*list)).push_back(element.as_string()->get());
-    }
-  } else if (const auto* table = std::get_if<std::map<std::string, int64_t> Settings::*>(&setting.field)) {
-    if (!node.is_table()) return wrong(where, setting.name, "must be a table of names and whole numbers");
-    for (const auto& [key, element] : *node.as_table()) {
-      if (!element.is_integer()) return wrong(where, setting.name, "must be a table of names and whole numbers");
-      const int64_t value = element.as_integer()->get();
-      if (Status range = check_range(setting, value, where); !range) return range;
-      (into.*(*table))[std::string(key.str())] = value;
-    }
+// One value of the file, as the field's type has it.
+class FromToml {
+ public:
+  FromToml(const Setting& setting, const toml::node& node, std::string_view where)
+      : setting_(setting), node_(node), where_(where) {}
+
+  Status operator()(std::string& into) const { return text(into); }
+  Status operator()(fork::Profile& into) const { return text(into); }
+  Status operator()(int& into) const { return number(into); }
+  Status operator()(int64_t& into) const { return number(into); }
+  Status operator()(bool& into) const {
+    if (!node_.is_boolean()) return must("be true or false");
+    into = node_.as_boolean()->get();
+    return {};
   }
-  return {};
+  Status operator()(std::vector<std::string>& into) const {
+    if (!node_.is_array()) return must("be a list of texts");
+    into.clear();
+    for (const toml::node& element : *node_.as_array()) {
+      if (!element.is_string()) return must("be a list of texts");
+      into.push_back(element.as_string()->get());
+    }
+    return {};
+  }
+  Status operator()(std::map<std::string, int>& into) const {
+    if (!node_.is_table()) return must("be a table of names and whole numbers");
+    for (const auto& [key, element] : *node_.as_table()) {
+      if (!element.is_integer()) return must("be a table of names and whole numbers");
+      int& value = into[std::string(key.str())];
+      if (Status taken = take_number(setting_, element.as_integer()->get(), value, where_); !taken) return taken;
+    }
+    return {};
+  }
+
+ private:
+  std::unexpected<Error> must(std::string_view what) const {
+    return wrong(where_, setting_.name, fmt::format("must {}", what));
+  }
+  Status text(auto& into) const {
+    if (!node_.is_string()) return must("be a text in quotes");
+    return take_text(setting_, node_.as_string()->get(), into, where_);
+  }
+  Status number(auto& into) const {
+    if (!node_.is_integer()) return must("be a whole number");
+    return take_number(setting_, node_.as_integer()->get(), into, where_);
+  }
+
+  const Setting& setting_;
+  const toml::node& node_;
+  const std::string_view where_;
+};
+
+Status from_toml(Settings& into, const Setting& setting, const toml::node& node, std::string_view where) {
+  if (std::ranges::find(into.given, setting.wire) != into.given.end())
+    return wrong(where, setting.name, fmt::format("is given twice, once as {}", setting.wire));
+  into.given.push_back(setting.wire);
+  return std::visit([&](auto at) { return FromToml(setting, node, where)(at(into)); }, setting.field);
 }
 
 // --- tables with names of the user's own: models and MCP servers
@@ -279,17 +277,16 @@ Status read_agents(Settings& into, const toml::node& node, const std::string& pa
 Status read_table(Settings& into, const toml::table& table, const std::string& group, const std::string& path) {
   for (const auto& [key, node] : table) {
     const std::string name = group + std::string(key.str());
-    const auto setting = std::ranges::find(all_settings, name, &Setting::name);
+    const Setting* const setting = find_setting(name);
     const bool groups =
-        std::ranges::any_of(all_settings, [&](const Setting& one) { return one.name.starts_with(name + "."); });
+        std::ranges::any_of(all_settings(), [&](const Setting& one) { return one.name.starts_with(name + "."); });
     Status read;
     Result<bool> named = group.empty() ? read_named(into, name, node, path) : Result<bool>(false);
     if (!named) {
       read = std::unexpected(named.error());
     } else if (*named) {
       continue;
-    } else if (setting != std::end(all_settings)) {
-      into.given.push_back(name);
+    } else if (setting != nullptr) {
       read = from_toml(into, *setting, node, path);
     } else if (name == "agents") {
       read = read_agents(into, node, path);
@@ -311,36 +308,83 @@ Status read_file(Settings& into, const std::string& path) {
   return read_table(into, parsed.table(), {}, path);
 }
 
-// --- the environment
+// --- the environment and flags
 
-Status from_text(Settings& into, const Setting& setting, const std::string& value, const std::string& where) {
-  if (const auto* text = std::get_if<std::string Settings::*>(&setting.field)) {
-    into.*(*text) = value;
-  } else if (const auto* flag = std::get_if<bool Settings::*>(&setting.field)) {
-    if (value != "true" && value != "false" && value != "1" && value != "0")
-      return wrong("environment", where, "must be true or false");
-    into.*(*flag) = value == "true" || value == "1";
-  } else if (const auto* number = std::get_if<int64_t Settings::*>(&setting.field)) {
+// One value that is text, as the field's type has it. `source` and `name` are what a refusal calls it.
+class FromText {
+ public:
+  FromText(const Setting& setting, const std::string& text, std::string_view source, std::string_view name)
+      : setting_(setting), text_(text), source_(source), name_(name) {}
+
+  Status operator()(std::string& into) const { return take_text(setting_, text_, into, source_); }
+  Status operator()(fork::Profile& into) const { return take_text(setting_, text_, into, source_); }
+  Status operator()(int& into) const { return number(into); }
+  Status operator()(int64_t& into) const { return number(into); }
+  Status operator()(bool& into) const {
+    if (text_ != "true" && text_ != "false" && text_ != "1" && text_ != "0")
+      return wrong(source_, name_, "must be true or false");
+    into = text_ == "true" || text_ == "1";
+    return {};
+  }
+  Status operator()(std::vector<std::string>& into) const {
+    for (const std::string_view part : split(text_, ','))
+      if (!trim(part).empty()) into.emplace_back(trim(part));
+    return {};
+  }
+  Status operator()(std::map<std::string, int>&) const {
+    return wrong(source_, name_, "is a table: set it in the settings file");
+  }
+
+ private:
+  Status number(auto& into) const {
     int64_t parsed = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
-    if (error != std::errc() || end != value.data() + value.size())
-      return wrong("environment", where, "must be a whole number");
-    into.*(*number) = parsed;
-    return check_range(setting, parsed, "environment");
-  } else if (const auto* list = std::get_if<std::vector<std::string> Settings::*>(&setting.field)) {
-    (into.*(*list)).clear();
-    for (const std::string_view part : split(value, ','))
-      if (!trim(part).empty()) (into.*(*list)).emplace_back(trim(part));
-  } else {
-    return wrong("environment", where, "is a table: set it in the settings file");
+    const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), parsed);
+    if (error != std::errc() || end != text_.data() + text_.size())
+      return wrong(source_, name_, "must be a whole number");
+    return take_number(setting_, parsed, into, source_);
+  }
+
+  const Setting& setting_;
+  const std::string& text_;
+  const std::string_view source_, name_;
+};
+
+Status read_environment(Settings& into, const std::map<std::string, std::string>& environment) {
+  for (const Setting& setting : all_settings()) {
+    const std::string name = environment_name(setting);
+    const auto value = environment.find(name);
+    if (value == environment.end()) continue;
+    into.given.push_back(setting.wire);
+    if (const auto* list = std::get_if<At<std::vector<std::string>>>(&setting.field)) (*list)(into).clear();
+    const FromText read(setting, value->second, "environment", name);
+    if (Status taken = std::visit([&](auto at) { return read(at(into)); }, setting.field); !taken) return taken;
   }
   return {};
 }
 
-std::string environment_name(std::string_view name) {
-  std::string out = "ERRAND_";
-  for (const char c : name) out.push_back(c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c == '.' ? '_' : c);
-  return out;
+Status read_flags(Settings& into, const std::vector<std::pair<std::string, std::string>>& flags) {
+  for (const auto& [name, text] : flags) {
+    const Setting* const setting = find_setting(name);
+    if (!setting) return wrong("flags", name, "is no setting of errand");
+    into.given.push_back(setting->wire);
+    const FromText read(*setting, text, "flags", setting->flag);
+    if (Status taken = std::visit([&](auto at) { return read(at(into)); }, setting->field); !taken) return taken;
+  }
+  return {};
+}
+
+// What a row of the table cannot say.
+Status check_together(const Settings& settings) {
+  if (settings.child_umask.empty() || settings.child_umask.size() > 4 ||
+      settings.child_umask.find_first_not_of("01234567") != std::string::npos ||
+      std::strtol(settings.child_umask.c_str(), nullptr, 8) > 0777)
+    return fail(Code::invalid_argument, "child_umask is an octal number in quotes, such as \"022\" or \"077\".");
+  for (const std::string& folder : settings.work_dirs)
+    if (!folder.starts_with('/'))
+      return fail(Code::invalid_argument, fmt::format("work_dirs: \"{}\" must be an absolute path.", folder));
+  if (settings.tls_cert.empty() != settings.tls_key.empty())
+    return fail(Code::invalid_argument, "tls_cert and tls_key go together.");
+  return {};
 }
 
 }  // namespace
@@ -354,36 +398,10 @@ Result<Settings> read_settings(const SettingsSources& sources, const std::map<st
   } else if (sources.config) {
     return fail(Code::not_found, fmt::format("There is no settings file {}.", path));
   }
-  for (const Setting& setting : all_settings) {
-    const std::string name = environment_name(setting.name);
-    if (const auto value = environment.find(name); value != environment.end()) {
-      settings.given.emplace_back(setting.name);
-      if (Status read = from_text(settings, setting, value->second, name); !read) return std::unexpected(read.error());
-    }
-  }
-  if (sources.listen) settings.listen = *sources.listen;
-  if (sources.store) settings.store = *sources.store;
-  if (sources.max_concurrent) {
-    settings.max_concurrent = *sources.max_concurrent;
-    settings.given.emplace_back("max_concurrent");
-  }
-  if (sources.behind_proxy) settings.behind_proxy = true;
-  if (sources.tls_cert) settings.tls_cert = *sources.tls_cert;
-  if (sources.tls_key) settings.tls_key = *sources.tls_key;
-  if (sources.log_level) settings.log_level = *sources.log_level;
-  settings.allow_hosts.insert(settings.allow_hosts.end(), sources.allow_host.begin(), sources.allow_host.end());
-  if (settings.max_concurrent < 1) return fail(Code::invalid_argument, "max_concurrent must be at least 1.");
-  if (settings.child_umask.empty() || settings.child_umask.size() > 4 ||
-      settings.child_umask.find_first_not_of("01234567") != std::string::npos ||
-      std::strtol(settings.child_umask.c_str(), nullptr, 8) > 0777)
-    return fail(Code::invalid_argument, "child_umask is an octal number in quotes, such as \"022\" or \"077\".");
-  for (const std::string& folder : settings.work_dirs)
-    if (!folder.starts_with('/'))
-      return fail(Code::invalid_argument, fmt::format("work_dirs: \"{}\" must be an absolute path.", folder));
-  if (settings.fork_profile != "plain" && settings.fork_profile != "tiered")
-    return fail(Code::invalid_argument, "fork.profile is \"plain\" or \"tiered\".");
-  if (settings.tls_cert.empty() != settings.tls_key.empty())
-    return fail(Code::invalid_argument, "tls_cert and tls_key go together.");
+  Status read = read_environment(settings, environment);
+  if (read) read = read_flags(settings, sources.flags);
+  if (read) read = check_together(settings);
+  if (!read) return std::unexpected(read.error());
   return settings;
 }
 

@@ -1,7 +1,8 @@
+#include "settings/read.h"
+
 #include <gtest/gtest.h>
 
 #include "base/test_folder.h"
-#include "settings/settings.h"
 
 namespace errand {
 namespace {
@@ -20,14 +21,14 @@ class SettingsTest : public testing::Test {
 };
 
 TEST_F(SettingsTest, FlagsBeatTheEnvironmentWhichBeatsTheFileWhichBeatsTheDefaults) {
-  EXPECT_EQ(read_settings(sources_, {})->max_concurrent, 3);
+  EXPECT_EQ(read_settings(sources_, {})->engine.max_concurrent, 3);
   file("max_concurrent = 4\nretention_s = 60\nallow_hosts = [\"a.example\"]\n[max_per_agent]\ndemo = 1\n");
-  EXPECT_EQ(read_settings(sources_, {})->max_concurrent, 4);
-  EXPECT_EQ(read_settings(sources_, {})->max_per_agent.at("demo"), 1);
-  EXPECT_EQ(read_settings(sources_, {{"ERRAND_MAX_CONCURRENT", "5"}})->max_concurrent, 5);
-  sources_.max_concurrent = 6;
-  EXPECT_EQ(read_settings(sources_, {{"ERRAND_MAX_CONCURRENT", "5"}})->max_concurrent, 6);
-  EXPECT_EQ(read_settings(sources_, {})->retention_s, 60);
+  EXPECT_EQ(read_settings(sources_, {})->engine.max_concurrent, 4);
+  EXPECT_EQ(read_settings(sources_, {})->engine.max_per_agent.at("demo"), 1);
+  EXPECT_EQ(read_settings(sources_, {{"ERRAND_MAX_CONCURRENT", "5"}})->engine.max_concurrent, 5);
+  sources_.flags = {{"max_concurrent", "6"}};
+  EXPECT_EQ(read_settings(sources_, {{"ERRAND_MAX_CONCURRENT", "5"}})->engine.max_concurrent, 6);
+  EXPECT_EQ(read_settings(sources_, {})->engine.retention_ms, 60'000);
 }
 
 TEST_F(SettingsTest, RefusesUnknownNamesAndWrongTypesByName) {
@@ -44,12 +45,12 @@ TEST_F(SettingsTest, RefusesUnknownNamesAndWrongTypesByName) {
 }
 
 TEST_F(SettingsTest, ForksHaveLimits) {
-  EXPECT_EQ(read_settings(sources_, {})->fork_tool_result_chars, 1'500);
-  EXPECT_EQ(read_settings(sources_, {})->fork_tokens, 100'000);
+  EXPECT_EQ(read_settings(sources_, {})->engine.fork.tool_result_chars, 1'500);
+  EXPECT_EQ(read_settings(sources_, {})->engine.fork.tokens, 100'000);
   file("[fork]\ntokens = 50000\nprofile = \"tiered\"\n");
-  EXPECT_EQ(read_settings(sources_, {})->fork_tokens, 50'000);
-  EXPECT_EQ(read_settings(sources_, {})->fork_profile, "tiered");
-  EXPECT_EQ(read_settings(sources_, {{"ERRAND_FORK_TOOL_RESULT_CHARS", "700"}})->fork_tool_result_chars, 700);
+  EXPECT_EQ(read_settings(sources_, {})->engine.fork.tokens, 50'000);
+  EXPECT_EQ(read_settings(sources_, {})->engine.fork.profile, fork::Profile::tiered);
+  EXPECT_EQ(read_settings(sources_, {{"ERRAND_FORK_TOOL_RESULT_CHARS", "700"}})->engine.fork.tool_result_chars, 700);
   file("[fork]\nprofile = \"clever\"\n");
   EXPECT_NE(refusal().find("fork.profile"), std::string::npos) << refusal();
   file("[fork]\ntokens = 1\n");
@@ -57,10 +58,10 @@ TEST_F(SettingsTest, ForksHaveLimits) {
 }
 
 TEST_F(SettingsTest, AGroupIsATable) {
-  EXPECT_EQ(read_settings(sources_, {})->tools_family, "background");
+  EXPECT_EQ(read_settings(sources_, {})->engine.tools_family, "background");
   file("[tools]\nfamily = \"superagents\"\n");
-  EXPECT_EQ(read_settings(sources_, {})->tools_family, "superagents");
-  EXPECT_EQ(read_settings(sources_, {{"ERRAND_TOOLS_FAMILY", "bgagent"}})->tools_family, "bgagent");
+  EXPECT_EQ(read_settings(sources_, {})->engine.tools_family, "superagents");
+  EXPECT_EQ(read_settings(sources_, {{"ERRAND_TOOLS_FAMILY", "bgagent"}})->engine.tools_family, "bgagent");
   file("[tools]\nfamly = \"superagents\"\n");
   EXPECT_NE(refusal().find("tools.famly is no setting"), std::string::npos) << refusal();
   file("tools = 1\n");
@@ -69,16 +70,43 @@ TEST_F(SettingsTest, AGroupIsATable) {
 
 TEST_F(SettingsTest, LimitsOfCommandsAreSettings) {
   const Result<Settings> usual = read_settings(sources_, {});
-  EXPECT_EQ(usual->limit_processes, 512);
-  EXPECT_EQ(usual->limit_memory_bytes, 2LL << 30);
+  EXPECT_EQ(usual->engine.command_limits.processes, 512);
+  EXPECT_EQ(usual->engine.command_limits.memory_bytes, 2LL << 30);
   file("limit_processes = 0\nwork_dirs = [\"/srv\"]\nchild_umask = \"077\"\nenv_allow = [\"CC\", \"CARGO_*\"]\n");
-  EXPECT_EQ(read_settings(sources_, {})->limit_processes, 0) << "none";
+  EXPECT_EQ(read_settings(sources_, {})->engine.command_limits.processes, 0) << "none";
   EXPECT_EQ(read_settings(sources_, {})->env_allow.size(), 2u);
-  EXPECT_EQ(read_settings(sources_, {{"ERRAND_LIMIT_NICE", "-5"}})->limit_nice, -5);
+  EXPECT_EQ(read_settings(sources_, {{"ERRAND_LIMIT_NICE", "-5"}})->engine.command_limits.nice, -5);
   file("child_umask = \"089\"\n");
   EXPECT_NE(refusal().find("octal"), std::string::npos);
   file("work_dirs = [\"here\"]\n");
   EXPECT_NE(refusal().find("absolute"), std::string::npos);
+}
+
+TEST_F(SettingsTest, TheNamesOfTheApiAreUnderstoodToo) {
+  file("tools_family = \"bgagent\"\nfork_tokens = 5000\n");
+  const Result<Settings> read = read_settings(sources_, {});
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->engine.tools_family, "bgagent");
+  EXPECT_EQ(read->engine.fork.tokens, 5'000);
+  EXPECT_EQ(read->given, (std::vector<std::string>{"fork_tokens", "tools_family"}));
+  file("fork_tokens = 5000\n[fork]\ntokens = 6000\n");
+  EXPECT_NE(refusal().find("fork.tokens is given twice"), std::string::npos) << refusal();
+}
+
+TEST_F(SettingsTest, AWordThatIsNoneOfTheChoicesIsRefused) {
+  file("log_level = \"loud\"\n");
+  EXPECT_NE(refusal().find("log_level must be debug, info, warning or error"), std::string::npos) << refusal();
+  file("");
+  EXPECT_NE(refusal({{"ERRAND_TOOLS_FAMILY", "mine"}}).find("tools.family must be background"), std::string::npos);
+}
+
+TEST_F(SettingsTest, FlagsAddToAListAndReplaceAnythingElse) {
+  file("allow_hosts = [\"a\"]\nbehind_proxy = false\n");
+  sources_.flags = {{"allow_hosts", "b"}, {"allow_hosts", "c"}, {"behind_proxy", "true"}};
+  const Result<Settings> read = read_settings(sources_, {});
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->allow_hosts, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_TRUE(read->behind_proxy);
 }
 
 TEST_F(SettingsTest, AFileThatWasNamedMustBeThere) {
@@ -87,7 +115,7 @@ TEST_F(SettingsTest, AFileThatWasNamedMustBeThere) {
 }
 
 TEST_F(SettingsTest, ACertificateNeedsItsKey) {
-  sources_.tls_cert = "cert.pem";
+  sources_.flags = {{"tls_cert", "cert.pem"}};
   EXPECT_NE(refusal().find("tls_key"), std::string::npos);
 }
 

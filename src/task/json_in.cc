@@ -11,6 +11,21 @@ using namespace stored;
 
 namespace {
 
+// A list of objects, each read by `read(fields, element)`. `what` is what a damaged one is called.
+template <class T, class Read>
+Result<std::vector<T>> decode_list(std::string_view text, std::string_view what, Read read) {
+  const auto value = parse(text);
+  std::vector<T> list;
+  bool ok = true;
+  const auto take = [&](const json::value& element) {
+    Fields fields(element);
+    read(fields, list.emplace_back());
+    ok = ok && fields.ok();
+  };
+  if (!value || !each_of(*value, take) || !ok) return damaged(what);
+  return list;
+}
+
 void encode_artifacts(JsonOut& out, const ArtifactSummary& artifacts) {
   if (artifacts == ArtifactSummary{}) return;
   out.key("artifacts").object();
@@ -192,12 +207,7 @@ std::string encode_asks(const std::vector<Ask>& asks) {
 }
 
 Result<std::vector<Ask>> decode_asks(std::string_view text) {
-  const auto value = parse(text);
-  std::vector<Ask> asks;
-  bool ok = true;
-  const auto take = [&](const json::value& element) {
-    Ask& ask = asks.emplace_back();
-    Fields fields(element);
+  return decode_list<Ask>(text, "asks", [](Fields& fields, Ask& ask) {
     fields.text("request_id", ask.request_id);
     fields.name_of("kind", ask.kind, parse_ask_kind);
     fields.text("text", ask.text);
@@ -208,10 +218,7 @@ Result<std::vector<Ask>> decode_asks(std::string_view text) {
     fields.text("tool", ask.tool);
     fields.text("subject", ask.subject);
     fields.time("until", ask.until);
-    ok = ok && fields.ok();
-  };
-  if (!value || !each_of(*value, take) || !ok) return damaged("asks");
-  return asks;
+  });
 }
 
 std::string encode_waiting(const std::vector<WaitingMessage>& waiting) {
@@ -229,20 +236,12 @@ std::string encode_waiting(const std::vector<WaitingMessage>& waiting) {
 }
 
 Result<std::vector<WaitingMessage>> decode_waiting(std::string_view text) {
-  const auto value = parse(text);
-  std::vector<WaitingMessage> waiting;
-  bool ok = true;
-  const auto take = [&](const json::value& element) {
-    WaitingMessage& message = waiting.emplace_back();
-    Fields fields(element);
+  return decode_list<WaitingMessage>(text, "waiting messages", [](Fields& fields, WaitingMessage& message) {
     fields.id("id", message.id);
     fields.name_of("when", message.when, parse_when);
     fields.flag("taken", message.taken);
     fields.id("notice", message.notice);
-    ok = ok && fields.ok();
-  };
-  if (!value || !each_of(*value, take) || !ok) return damaged("waiting messages");
-  return waiting;
+  });
 }
 
 std::string encode_error(const TaskError& error) {

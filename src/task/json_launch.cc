@@ -1,4 +1,7 @@
 // A launch, and a configured agent, as they are stored.
+#include <concepts>
+#include <optional>
+
 #include "task/json_fields.h"
 #include "task/json_in.h"
 
@@ -7,52 +10,6 @@ namespace errand {
 using namespace stored;
 
 namespace {
-
-void encode_limits(JsonOut& out, const Limits& limits) {
-  if (limits == Limits{}) return;
-  out.key("limits").object();
-  Sparse fields(out);
-  fields.field("cpu_s", limits.cpu_s);
-  fields.field("memory_bytes", limits.memory_bytes);
-  fields.field("processes", limits.processes);
-  fields.field("open_files", limits.open_files);
-  fields.field("output_bytes", limits.output_bytes);
-  fields.field("nice", limits.nice);
-  out.end();
-}
-
-void encode_budget(JsonOut& out, const Budget& budget) {
-  if (budget == Budget{}) return;
-  out.key("budget").object();
-  Sparse fields(out);
-  fields.field("tokens", budget.tokens);
-  fields.field("cost_usd", budget.cost_usd);
-  fields.field("turns", budget.turns);
-  fields.field("tool_calls", budget.tool_calls);
-  fields.field("wall_ms", budget.wall_ms);
-  out.end();
-}
-
-void decode_limits(Fields& outer, Limits& limits) {
-  outer.inner("limits", [&](Fields& inner) {
-    inner.integer("cpu_s", limits.cpu_s);
-    inner.integer("memory_bytes", limits.memory_bytes);
-    inner.integer("processes", limits.processes);
-    inner.integer("open_files", limits.open_files);
-    inner.integer("output_bytes", limits.output_bytes);
-    inner.integer("nice", limits.nice);
-  });
-}
-
-void decode_budget(Fields& outer, Budget& budget) {
-  outer.inner("budget", [&](Fields& inner) {
-    inner.integer("tokens", budget.tokens);
-    inner.number("cost_usd", budget.cost_usd);
-    inner.integer("turns", budget.turns);
-    inner.integer("tool_calls", budget.tool_calls);
-    inner.integer("wall_ms", budget.wall_ms);
-  });
-}
 
 void encode_bounds(JsonOut& out, const std::vector<PermissionBound>& bounds) {
   if (bounds.empty()) return;
@@ -75,15 +32,122 @@ void decode_bounds(Fields& outer, std::vector<PermissionBound>& bounds) {
   });
 }
 
-}  // namespace
+// Writing and reading by one list of fields: what is written is what is read back. Fields are written in the order of
+// the list, and only where they differ from the default.
+class Writing {
+ public:
+  explicit Writing(JsonOut& out) : out_(out), sparse_(out) {}
 
-std::string encode_launch(const Launch& launch) {
-  std::string text;
-  text.reserve(512 + launch.prompt.size() + launch.command.size());
-  JsonOut out(text);
-  out.object();
-  Sparse fields(out);
-  fields.name_of("kind", launch.kind);
+  template <size_t N, class T>
+  void field(const char (&name)[N], const T& value) {
+    sparse_.field(name, value);
+  }
+  // Also where it is the default.
+  template <size_t N>
+  void always(const char (&name)[N], const std::string& value) {
+    out_.field(name, value);
+  }
+  template <size_t N>
+  void texts(const char (&name)[N], const std::vector<std::string>& value) {
+    sparse_.texts(name, value);
+  }
+  template <size_t N>
+  void map(const char (&name)[N], const StringMap& value) {
+    sparse_.map(name, value);
+  }
+  template <size_t N, class Tag>
+  void id(const char (&name)[N], const Id<Tag>& value) {
+    sparse_.id(name, value);
+  }
+  template <size_t N, class Tag>
+  void ids(const char (&name)[N], const std::vector<Id<Tag>>& value) {
+    sparse_.ids(name, value);
+  }
+  template <size_t N, class E, class Parse>
+  void name_of(const char (&name)[N], E value, Parse) {
+    sparse_.name_of(name, value);
+  }
+  template <size_t N, class T, class List>
+  void inner(const char (&name)[N], const T& value, List list) {
+    if (value == T{}) return;
+    out_.key(name).object();
+    list(*this, value);
+    out_.end();
+  }
+  void permission(const std::optional<Permission>& value) {
+    if (value) out_.field("permission", name(*value));
+  }
+  void rules(const char* name, const std::vector<PermissionRule>& value) { encode_rules(out_, name, value); }
+  void bounds(const std::vector<PermissionBound>& value) { encode_bounds(out_, value); }
+
+ private:
+  JsonOut& out_;
+  Sparse sparse_;
+};
+
+class Reading {
+ public:
+  explicit Reading(Fields& fields) : fields_(fields) {}
+
+  void field(const char* name, std::string& into) { fields_.text(name, into); }
+  void field(const char* name, bool& into) { fields_.flag(name, into); }
+  void field(const char* name, double& into) { fields_.number(name, into); }
+  template <std::integral Int>
+  void field(const char* name, Int& into) {
+    fields_.integer(name, into);
+  }
+  void always(const char* name, std::string& into) { fields_.text(name, into); }
+  void texts(const char* name, std::vector<std::string>& into) { fields_.texts(name, into); }
+  void map(const char* name, StringMap& into) { fields_.map(name, into); }
+  template <class Tag>
+  void id(const char* name, Id<Tag>& into) {
+    fields_.id(name, into);
+  }
+  template <class Tag>
+  void ids(const char* name, std::vector<Id<Tag>>& into) {
+    fields_.ids(name, into);
+  }
+  template <class E, class Parse>
+  void name_of(const char* name, E& into, Parse parse_enum) {
+    fields_.name_of(name, into, parse_enum);
+  }
+  template <class T, class List>
+  void inner(const char* name, T& into, List list) {
+    fields_.inner(name, [&](Fields& own) {
+      Reading reading(own);
+      list(reading, into);
+    });
+  }
+  void permission(std::optional<Permission>& into) {
+    if (fields_.find("permission")) fields_.name_of("permission", into.emplace(), parse_permission);
+  }
+  void rules(const char* name, std::vector<PermissionRule>& into) { decode_rules(fields_, name, into); }
+  void bounds(std::vector<PermissionBound>& into) { decode_bounds(fields_, into); }
+
+ private:
+  Fields& fields_;
+};
+
+constexpr auto limits_fields = [](auto& fields, auto& limits) {
+  fields.field("cpu_s", limits.cpu_s);
+  fields.field("memory_bytes", limits.memory_bytes);
+  fields.field("processes", limits.processes);
+  fields.field("open_files", limits.open_files);
+  fields.field("output_bytes", limits.output_bytes);
+  fields.field("nice", limits.nice);
+};
+
+constexpr auto budget_fields = [](auto& fields, auto& budget) {
+  fields.field("tokens", budget.tokens);
+  fields.field("cost_usd", budget.cost_usd);
+  fields.field("turns", budget.turns);
+  fields.field("tool_calls", budget.tool_calls);
+  fields.field("wall_ms", budget.wall_ms);
+};
+
+// The order is part of a launch's fingerprint (api/launch.h).
+constexpr auto launch_fields = [](auto& fields, auto& launch) {
+  fields.name_of("kind", launch.kind, parse_task_kind);
   fields.field("agent_id", launch.agent_id);
   fields.field("agent", launch.agent);
   fields.field("title", launch.title);
@@ -104,25 +168,55 @@ std::string encode_launch(const Launch& launch) {
   fields.id("parent_message_id", launch.parent_message_id);
   fields.ids("ancestors", launch.ancestors);
   fields.ids("payers", launch.payers);
-  encode_bounds(out, launch.bounds);
+  fields.bounds(launch.bounds);
   fields.id("batch_id", launch.batch_id);
   fields.map("labels", launch.labels);
   fields.field("timeout_ms", launch.timeout_ms);
   fields.field("idle_timeout_ms", launch.idle_timeout_ms);
-  fields.name_of("on_hang", launch.on_hang);
+  fields.name_of("on_hang", launch.on_hang, parse_on_hang);
   fields.field("max_restarts", launch.max_restarts);
   fields.field("progress_every_ms", launch.progress_every_ms);
   fields.field("retention_ms", launch.retention_ms);
-  encode_limits(out, launch.limits);
-  encode_budget(out, launch.budget);
-  if (launch.permission) out.field("permission", name(*launch.permission));
-  encode_rules(out, "permission_rules", launch.permission_rules);
-  fields.name_of("sandbox", launch.sandbox);
+  fields.inner("limits", launch.limits, limits_fields);
+  fields.inner("budget", launch.budget, budget_fields);
+  fields.permission(launch.permission);
+  fields.rules("permission_rules", launch.permission_rules);
+  fields.name_of("sandbox", launch.sandbox, parse_sandbox);
   fields.field("priority", launch.priority);
   fields.field("authorize_over_limit", launch.authorize_over_limit);
   fields.field("allow_interactive", launch.allow_interactive);
   fields.texts("notify_on", launch.notify_on);
   fields.texts("artifacts", launch.artifacts);
+};
+
+constexpr auto agent_fields = [](auto& fields, auto& agent) {
+  fields.always("id", agent.id);
+  fields.always("name", agent.name);
+  fields.always("driver", agent.driver);
+  fields.field("model", agent.model);
+  fields.field("description", agent.description);
+  fields.permission(agent.permission);
+  fields.rules("permission_rules", agent.permission_rules);
+  fields.field("max_concurrent", agent.max_concurrent);
+  fields.field("prompt", agent.prompt);
+  fields.texts("tools", agent.tools);
+  fields.inner("limits", agent.limits, limits_fields);
+  fields.inner("budget", agent.budget, budget_fields);
+  fields.field("max_steps", agent.max_steps);
+  fields.field("enable_skills", agent.enable_skills);
+  fields.field("enable_mcp", agent.enable_mcp);
+  fields.map("options", agent.options);
+};
+
+}  // namespace
+
+std::string encode_launch(const Launch& launch) {
+  std::string text;
+  text.reserve(512 + launch.prompt.size() + launch.command.size());
+  JsonOut out(text);
+  out.object();
+  Writing writing(out);
+  launch_fields(writing, launch);
   out.end();
   return text;
 }
@@ -142,48 +236,8 @@ Result<Launch> decode_launch(std::string_view text) {
   if (!value) return damaged("launch");
   Launch launch;
   Fields fields(*value);
-  fields.name_of("kind", launch.kind, parse_task_kind);
-  fields.text("agent_id", launch.agent_id);
-  fields.text("agent", launch.agent);
-  fields.text("title", launch.title);
-  fields.text("description", launch.description);
-  fields.text("prompt", launch.prompt);
-  fields.text("content", launch.content);
-  fields.text("command", launch.command);
-  fields.texts("argv", launch.argv);
-  fields.text("model", launch.model);
-  fields.text("work_dir", launch.work_dir);
-  fields.texts("add_dirs", launch.add_dirs);
-  fields.map("env", launch.env);
-  fields.texts("pass_env", launch.pass_env);
-  fields.flag("enable_skills", launch.enable_skills);
-  fields.flag("enable_mcp", launch.enable_mcp);
-  fields.flag("fork", launch.fork);
-  fields.id("parent_session_id", launch.parent_session_id);
-  fields.id("parent_message_id", launch.parent_message_id);
-  fields.ids("ancestors", launch.ancestors);
-  fields.ids("payers", launch.payers);
-  decode_bounds(fields, launch.bounds);
-  fields.id("batch_id", launch.batch_id);
-  fields.map("labels", launch.labels);
-  fields.integer("timeout_ms", launch.timeout_ms);
-  fields.integer("idle_timeout_ms", launch.idle_timeout_ms);
-  fields.name_of("on_hang", launch.on_hang, parse_on_hang);
-  fields.integer("max_restarts", launch.max_restarts);
-  fields.integer("progress_every_ms", launch.progress_every_ms);
-  fields.integer("retention_ms", launch.retention_ms);
-  decode_limits(fields, launch.limits);
-  decode_budget(fields, launch.budget);
-  if (fields.find("permission")) {
-    fields.name_of("permission", launch.permission.emplace(), parse_permission);
-  }
-  decode_rules(fields, "permission_rules", launch.permission_rules);
-  fields.name_of("sandbox", launch.sandbox, parse_sandbox);
-  fields.integer("priority", launch.priority);
-  fields.flag("authorize_over_limit", launch.authorize_over_limit);
-  fields.flag("allow_interactive", launch.allow_interactive);
-  fields.texts("notify_on", launch.notify_on);
-  fields.texts("artifacts", launch.artifacts);
+  Reading reading(fields);
+  launch_fields(reading, launch);
   if (!fields.ok()) return damaged("launch");
   return launch;
 }
@@ -191,21 +245,9 @@ Result<Launch> decode_launch(std::string_view text) {
 std::string encode_agent(const Agent& agent) {
   std::string text;
   JsonOut out(text);
-  out.object().field("id", agent.id).field("name", agent.name).field("driver", agent.driver);
-  Sparse fields(out);
-  fields.field("model", agent.model);
-  fields.field("description", agent.description);
-  if (agent.permission) out.field("permission", name(*agent.permission));
-  encode_rules(out, "permission_rules", agent.permission_rules);
-  fields.field("max_concurrent", agent.max_concurrent);
-  fields.field("prompt", agent.prompt);
-  fields.texts("tools", agent.tools);
-  encode_limits(out, agent.limits);
-  encode_budget(out, agent.budget);
-  fields.field("max_steps", agent.max_steps);
-  fields.field("enable_skills", agent.enable_skills);
-  fields.field("enable_mcp", agent.enable_mcp);
-  fields.map("options", agent.options);
+  out.object();
+  Writing writing(out);
+  agent_fields(writing, agent);
   out.end();
   return text;
 }
@@ -215,22 +257,8 @@ Result<Agent> decode_agent(std::string_view text) {
   if (!value) return damaged("agent");
   Agent agent{.builtin = false};
   Fields fields(*value);
-  fields.text("id", agent.id);
-  fields.text("name", agent.name);
-  fields.text("driver", agent.driver);
-  fields.text("model", agent.model);
-  fields.text("description", agent.description);
-  if (fields.find("permission")) fields.name_of("permission", agent.permission.emplace(), parse_permission);
-  decode_rules(fields, "permission_rules", agent.permission_rules);
-  fields.integer("max_concurrent", agent.max_concurrent);
-  fields.text("prompt", agent.prompt);
-  fields.texts("tools", agent.tools);
-  decode_limits(fields, agent.limits);
-  decode_budget(fields, agent.budget);
-  fields.integer("max_steps", agent.max_steps);
-  fields.flag("enable_skills", agent.enable_skills);
-  fields.flag("enable_mcp", agent.enable_mcp);
-  fields.map("options", agent.options);
+  Reading reading(fields);
+  agent_fields(reading, agent);
   if (!fields.ok() || agent.id.empty()) return damaged("agent");
   return agent;
 }

@@ -19,16 +19,16 @@ AskWatch::~AskWatch() {
 // Inside the engine's own work: what is to be done is done after it, and once however often it wakes.
 void AskWatch::wake() {
   if (std::exchange(looking_, true)) return;
-  call_->parts.loop.post([this, alive = std::weak_ptr<char>(alive_)] {
-    if (!alive.expired()) look();
+  call_->parts.loop.post([this, here = alive_.watch()] {
+    if (!here.gone()) look();
   });
 }
 
 void AskWatch::look() {
   looking_ = false;
   for (const TaskId& id : ids_)
-    call_->parts.engine.get(id, [this, alive = std::weak_ptr<char>(alive_)](const Result<TaskView>& view) {
-      if (view && !alive.expired()) seen(view->task);
+    call_->parts.engine.get(id, [this, here = alive_.watch()](const Result<TaskView>& view) {
+      if (view && !here.gone()) seen(view->task);
     });
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/alive.h"
 #include "tools/call.h"
 
 namespace errand::tools {
@@ -32,7 +33,7 @@ class AskWatch final : private FeedReader {
   std::function<void()> asked_;
   std::shared_ptr<Feed> feed_;
   bool looking_ = false;
-  std::shared_ptr<char> alive_ = std::make_shared<char>();
+  Alive alive_;
 };
 
 }  // namespace errand::tools

@@ -49,7 +49,8 @@ Tool background_clear() {
 "batch_id":{"type":"string","description":"All of a batch."}},"additionalProperties":false})",
        .output_schema = object_schema(R"("removed":{"type":"integer"},"left":{"type":"integer"})"),
        .example = R"({"batch_id":"batch_01k9z3s5x7e8"})",
-       .annotations = {.destructive = true, .idempotent = true}},
+       .annotations = {.destructive = true, .idempotent = true},
+       .role = Role::clears},
       handle};
 }
 

@@ -49,7 +49,8 @@ Tool background_execute() {
        .output_schema = task_schema(),
        .example =
            R"({"command":"make -j4 test","description":"Run the tests","work_dir":"/home/me/project","timeout":1200})",
-       .annotations = {.destructive = true, .open_world = true}},
+       .annotations = {.destructive = true, .open_world = true},
+       .role = Role::starts},
       handle};
 }
 

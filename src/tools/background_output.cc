@@ -340,7 +340,8 @@ Tool background_output() {
                R"(,"result":{"type":["string","null"],"description":"null while it is at work."},"result_truncated":{"type":"boolean"},"result_bytes":{"type":"integer"},"retrieved_at":{"type":["string","null"]})") +
            R"(},"timed_out":{"type":"boolean","description":"The wait was over before all were at rest."},"more":{"type":"boolean","description":"The batch has more tasks than these."})"),
        .example = R"({"task_id":"task_01k9z3s5x7e8","block":true,"timeout":120})",
-       .annotations = {.read_only = true}},
+       .annotations = {.read_only = true},
+       .role = Role::waits},
       handle};
 }
 

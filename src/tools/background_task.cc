@@ -113,7 +113,8 @@ Tool background_task() {
        .output_schema = task_schema(),
        .example =
            R"({"description":"Find flaky tests","prompt":"Run the test suite ten times and list the tests that fail sometimes.","agent":"opencode"})",
-       .annotations = {.open_world = true}},
+       .annotations = {.open_world = true},
+       .role = Role::starts},
       handle};
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/fields.h"
+#include "base/beside.h"
 #include "tools/family.h"
 #include "tools/toolbox.h"
 
@@ -69,16 +70,9 @@ void with_batch(const CallPtr& call, const BatchId& batch, size_t max, std::move
 // Runs `read()` (a Result) on a reader, then `then(value)`; an error answers the call.
 template <class Read, class Then>
 void read_then(const CallPtr& call, Read read, Then then) {
-  call->parts.readers.post([call, read = std::move(read), then = std::move(then)]() mutable {
-    auto result = read();
-    Executor& loop = call->parts.loop;
-    loop.post([call, result = std::move(result), then = std::move(then)]() mutable {
-      if (result) {
-        then(std::move(*result));
-      } else {
-        call->refuse(result.error());
-      }
-    });
+  run_then(call->parts.readers, call->parts.loop, std::move(read), [call, then = std::move(then)](auto result) mutable {
+    if (!result) return call->refuse(result.error());
+    then(std::move(*result));
   });
 }
 

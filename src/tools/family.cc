@@ -1,13 +1,9 @@
 #include "tools/family.h"
 
-#include <algorithm>
-
 namespace errand::tools {
 namespace {
 constexpr std::string_view execute_in_seed = "task:execute";
 }
-
-bool is_family(std::string_view name) { return std::ranges::find(families, name) != families.end(); }
 
 ToolName parse_tool_name(std::string_view called) {
   for (const std::string_view family : families) {

@@ -3,16 +3,15 @@
 // `session_manager` and `look_at` have no prefix.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "task/tool_families.h"
+
 namespace errand::tools {
 
-inline constexpr std::array<std::string_view, 4> families = {"background", "superagents", "asyncagents", "bgagent"};
-
-bool is_family(std::string_view name);
+inline constexpr auto& families = tool_families;
 
 // A name as it was called.
 struct ToolName {

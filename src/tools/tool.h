@@ -4,6 +4,7 @@
 // Threads: everything happens on the engine's thread; what reads files or the store is posted to the readers.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -70,6 +71,14 @@ struct Annotations {
   bool open_world = false;
 };
 
+// What a tool does to tasks, for surfaces that treat some tools alike.
+enum class Role : uint8_t {
+  other,
+  starts,  // Makes a task that works: it can be called as a task of MCP.
+  waits,   // With `block` it answers when tasks have ended.
+  clears,  // Takes tasks off the list.
+};
+
 // A tool's description. The names of tools in it are in the family that it is listed in.
 struct ToolInfo {
   std::string name;
@@ -79,6 +88,7 @@ struct ToolInfo {
   std::string output_schema;  // Of ToolResult::data where it is no error.
   std::string example;        // Arguments of a good call, as JSON.
   Annotations annotations;
+  Role role = Role::other;
 };
 
 }  // namespace errand::tools

@@ -38,7 +38,18 @@ std::unexpected<Error> unknown_tool(std::string_view called, std::string_view fa
               "unknown_tool");
 }
 
+// Null where there is none.
+const Tool* find_tool(const ToolName& called) {
+  const auto tool = std::ranges::find(all_tools(), called.name, [](const Tool& one) { return one.info.name; });
+  return tool == all_tools().end() ? nullptr : &*tool;
+}
+
 }  // namespace
+
+Role role_of(std::string_view name) {
+  const Tool* const tool = find_tool(parse_tool_name(name));
+  return tool ? tool->info.role : Role::other;
+}
 
 std::vector<ToolInfo> tool_infos(std::string_view family) {
   std::vector<ToolInfo> infos;
@@ -59,8 +70,8 @@ std::vector<ToolInfo> Toolbox::list() const { return tool_infos(parts_.family); 
 
 void Toolbox::call(std::string_view name, Caller caller, std::string arguments, Reply<ToolResult> reply) {
   const ToolName called = parse_tool_name(name);
-  const auto tool = std::ranges::find(all_tools(), called.name, [](const Tool& one) { return one.info.name; });
-  if (tool == all_tools().end()) {
+  const Tool* const tool = find_tool(called);
+  if (!tool) {
     parts_.loop.post(
         [reply = std::move(reply), error = unknown_tool(name, parts_.family)]() mutable { reply(std::move(error)); });
     return;

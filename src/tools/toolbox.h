@@ -42,6 +42,9 @@ class Toolbox {
   ToolParts parts_;
 };
 
+// By its name in any family; `other` where there is no such tool.
+Role role_of(std::string_view name);
+
 // The descriptions alone, as Toolbox::list has them.
 std::vector<ToolInfo> tool_infos(std::string_view family = "background");
 

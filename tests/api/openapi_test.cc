@@ -12,6 +12,7 @@
 #include "api/agents.h"
 #include "api/launch.h"
 #include "api/replies.h"
+#include "api/settings.h"
 #include "base/json_out.h"
 #include "base/text.h"
 #include "engine/frame.h"

@@ -87,8 +87,8 @@ void BuiltinTurn::begin() {
                   done();
                 });
   if (!choice_.model.empty()) return done();
-  shared_.finder.find(choice_.endpoint, [this, alive = std::weak_ptr<int>(alive_), done](Result<std::string> model) {
-    if (alive.expired() || over_) return;
+  shared_.finder.find(choice_.endpoint, [this, here = alive_.watch(), done](Result<std::string> model) {
+    if (here.gone() || over_) return;
     Result<ModelChoice> named = model ? ModelDirectory::named(choice_, *model) : std::unexpected(model.error());
     if (!named) return fail_turn("model_error", named.error().message);
     choice_ = std::move(*named);
@@ -244,8 +244,8 @@ void BuiltinTurn::end(Outcome outcome) {
 void BuiltinTurn::one_gone() {
   if (--to_go_ > 0 || !outcome_) return;
   if (!shared_.parts.files) return tell_end();
-  shared_.parts.files->gather(task_, [this, alive = std::weak_ptr<int>(alive_)](Result<ArtifactList> list) {
-    if (alive.expired() || !outcome_) return;
+  shared_.parts.files->gather(task_, [this, here = alive_.watch()](Result<ArtifactList> list) {
+    if (here.gone() || !outcome_) return;
     if (list) {
       outcome_->artifacts = summarize(*list);
     } else {
@@ -307,8 +307,8 @@ void BuiltinTurn::probe() {
   if (doing_ == Doing::calling) {
     for (Call& call : calls_)
       if (call.run && !call.done)
-        call.run->probe([this, alive = std::weak_ptr<int>(alive_)](bool works, std::string seen) {
-          if (alive.expired() || over_) return;
+        call.run->probe([this, here = alive_.watch()](bool works, std::string seen) {
+          if (here.gone() || over_) return;
           if (works) return report({report::Alive{}});
           if (!seen.empty()) report({report::Still{std::move(seen)}});
         });

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/beside.h"
 #include "base/timers.h"
 #include "driver/builtin/answer.h"
 #include "driver/builtin/compaction.h"
@@ -163,17 +164,15 @@ class BuiltinTurn final : public Turn, private model::Listener, private UsageLim
   std::optional<Outcome> outcome_;  // Told when nothing is left:
   int to_go_ = 0;                   // calls that are being ended, and the tools themselves; then files are gathered.
   Timer timer_;
-  std::shared_ptr<int> alive_ = std::make_shared<int>();  // Gone with the turn: for answers of other threads.
+  Alive alive_;  // For answers of other threads.
 };
 
 template <class Blocking, class Then>
 void BuiltinTurn::in_background(Blocking work, Then then) {
-  shared_.parts.background.post([this, &loop = shared_.parts.loop, alive = std::weak_ptr<int>(alive_),
-                                 work = std::move(work), then = std::move(then)]() mutable {
-    loop.post([this, alive, out = work(), then = std::move(then)]() mutable {
-      if (!alive.expired() && !over_) then(std::move(out));
-    });
-  });
+  run_then(shared_.parts.background, shared_.parts.loop, alive_.watch(), std::move(work),
+           [this, then = std::move(then)](auto result) mutable {
+             if (!over_) then(std::move(result));
+           });
 }
 
 }  // namespace errand::builtin

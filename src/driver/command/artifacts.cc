@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "base/replace_file.h"
 #include "base/text.h"
 #include "driver/command/artifact_manifest.h"
 #include "files/copy.h"
@@ -23,7 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char manifest_name[] = "manifest.json";
-constexpr char manifest_new[] = "manifest.new";
 
 Result<files::Root> work_root(const Task& task) {
   // The launch named it: a link there is the launcher's own.
@@ -42,25 +42,12 @@ std::string id_of(ArtifactSource source, std::string_view path) {
   return "a" + files::sha256(std::string(name(source)) + ":" + std::string(path)).substr(0, 16);
 }
 
-// Written whole or not at all.
+// It is on disk, whole, when it returns.
 Status write_whole(const Fd& folder, const std::string& text) {
-  const auto failed = [](const char* what) {
-    const int error = errno;
-    return fail(error == ENOSPC || error == EDQUOT ? Code::storage_full : Code::unavailable,
-                fmt::format("The list of artifacts could not be {}: {}.", what, std::strerror(error)));
-  };
-  const Fd file(::openat(folder.get(), manifest_new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file) return failed("made");
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t n = ::write(file.get(), text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return failed("written");
-    done += static_cast<size_t>(n);
-  }
-  if (::fdatasync(file.get()) != 0 || ::renameat(folder.get(), manifest_new, folder.get(), manifest_name) != 0 ||
-      ::fsync(folder.get()) != 0)
-    return failed("stored");
-  return {};
+  const int error = replace_file(folder.get(), manifest_name, text, 0600, Durability::power);
+  if (error == 0) return {};
+  return fail(error == ENOSPC || error == EDQUOT ? Code::storage_full : Code::unavailable,
+              fmt::format("The list of artifacts could not be stored: {}.", std::strerror(error)));
 }
 
 }  // namespace

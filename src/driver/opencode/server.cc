@@ -14,6 +14,7 @@
 #include "base/encode.h"
 #include "base/json_out.h"
 #include "base/log.h"
+#include "base/replace_file.h"
 #include "base/text.h"
 #include "process/journal.h"
 
@@ -52,14 +53,9 @@ Status save(const std::string& data_dir, const Card& card) {
   std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
   std::string text;
   JsonOut(text).object().field("run", std::to_string(card.number)).field("password", card.password).end();
-  const std::string temporary = file + ".new";
-  ::unlink(temporary.c_str());
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  bool written =
-      fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
-  if (fd >= 0) ::close(fd);
-  written = written && ::rename(temporary.c_str(), file.c_str()) == 0;
-  if (!written) return fail(Code::unavailable, fmt::format("{} cannot be written: {}.", file, std::strerror(errno)));
+  const int failed = replace_file(file, text, 0600, Durability::power);
+  if (failed != 0)
+    return fail(Code::unavailable, fmt::format("{} cannot be written: {}.", file, std::strerror(failed)));
   return {};
 }
 

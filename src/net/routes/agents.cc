@@ -1,4 +1,4 @@
-// Agents and settings: shown and changed.
+// Agents: shown and changed.
 #include "api/agents.h"
 
 #include "api/query.h"
@@ -43,21 +43,6 @@ void delete_agent(Context& context, Call call) {
   context.parts.engine.remove_agent(id, [call = std::move(call)](Result<void> removed) mutable {
     if (!removed) return call.refuse(removed.error());
     call.exchange->reply({.status = 204, .content_type = {}, .body = {}, .headers = {}});
-  });
-}
-
-void get_settings(Context& context, Call call) {
-  if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
-  call.answer(200, api::settings_reply(context.parts.engine.settings()));
-}
-
-void change_settings(Context& context, Call call) {
-  parse_then(context, std::move(call), api::parse_settings_change, [&context](Call parsed, SettingsChange change) {
-    context.parts.engine.change_settings(std::move(change),
-                                         [call = std::move(parsed)](Result<EngineSettings> changed) mutable {
-                                           if (!changed) return call.refuse(changed.error());
-                                           call.answer(200, api::settings_reply(*changed));
-                                         });
   });
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/beside.h"
 #include "net/http.h"
 #include "net/problem.h"
 #include "net/routes/routes.h"
@@ -63,17 +64,11 @@ Reply<T> answering(Call call, int status, Write write) {
 // Runs `read()` (a Result) on a reader thread, then `then(call, value)` on the loop; an error answers the call.
 template <class Read, class Then>
 void read_then(Context& context, Call call, Read read, Then then) {
-  context.parts.readers.post(
-      [&context, call = std::move(call), read = std::move(read), then = std::move(then)]() mutable {
-        auto result = read();
-        context.parts.loop.post([call = std::move(call), result = std::move(result), then = std::move(then)]() mutable {
-          if (result) {
-            then(std::move(call), std::move(*result));
-          } else {
-            call.refuse(result.error());
-          }
-        });
-      });
+  run_then(context.parts.readers, context.parts.loop, std::move(read),
+           [call = std::move(call), then = std::move(then)](auto result) mutable {
+             if (!result) return call.refuse(result.error());
+             then(std::move(call), std::move(*result));
+           });
 }
 
 // Parses the body by `parse(body)`, large ones on a reader thread, then `then(call, value)`.

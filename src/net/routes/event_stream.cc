@@ -7,22 +7,12 @@
 namespace errand::net {
 namespace {
 
-// The state that a task.status frame tells. The task's own texts stand after its status, so the first is the one.
-std::optional<TaskState> state_in(const Frame& frame) {
-  constexpr std::string_view mark = "\"status\":\"";
-  const std::string_view body = frame.body;
-  const size_t at = body.find(mark);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = body.substr(at + mark.size());
-  return parse_task_state(rest.substr(0, rest.find('"')));
-}
-
 void note_end(const Frame& frame, std::optional<bool>& ended) {
   if (frame.type == EventType::end) {
     ended = true;
   } else if (frame.type == EventType::task_status) {
     // Resumed or retried: there is more to come. A status at rest is no end yet: its processes may still be stopping.
-    if (const auto state = state_in(frame); state && at_work(*state)) ended = false;
+    if (frame.state && at_work(*frame.state)) ended = false;
   }
 }
 

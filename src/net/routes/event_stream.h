@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/beside.h"
 #include "base/executor.h"
 #include "base/time.h"
 #include "engine/feed.h"
@@ -39,28 +40,22 @@ class EventStream : public StreamSource {
   // The same call, which does nothing once this stream is gone.
   template <class F>
   auto while_here(F call) {
-    return [alive = std::weak_ptr<char>(alive_), call = std::move(call)](const auto& argument) {
-      if (!alive.expired()) call(argument);
+    return [here = alive_.watch(), call = std::move(call)](const auto& argument) {
+      if (!here.gone()) call(argument);
     };
   }
   // Runs `read()` on `readers`, then `then(result)` on `loop`, unless this stream is gone by then.
   template <class Read, class Then>
   void read_then(Executor& readers, Executor& loop, Read read, Then then) {
-    readers.post(
-        [&loop, alive = std::weak_ptr<char>(alive_), read = std::move(read), then = std::move(then)]() mutable {
-          auto result = read();
-          loop.post([alive = std::move(alive), result = std::move(result), then = std::move(then)]() mutable {
-            if (!alive.expired()) then(std::move(result));
-          });
-        });
+    run_then(readers, loop, alive_.watch(), std::move(read), std::move(then));
   }
 
  private:
   std::unique_ptr<Heartbeats::Member> heartbeat_;
   std::function<void()> wake_;
-  std::shared_ptr<char> alive_ = std::make_shared<char>();
   bool begun_ = false;
   bool silent_ = false;  // A heartbeat is due.
+  Alive alive_;
 };
 
 // Several frames as one text, each after its `id:` line.

@@ -32,20 +32,21 @@ StreamSource::Pulled FileStream::pull(std::vector<Slice>& out, size_t) {
 void FileStream::read_on() {
   busy_ = true;
   const auto size = static_cast<size_t>(std::min(piece_bytes, end_ - next_));
-  context_.parts.readers.post([this, &loop = context_.parts.loop, file = file_, offset = next_, size,
-                               alive = std::weak_ptr<char>(alive_)]() mutable {
-    std::string bytes(size, '\0');
-    const int64_t n = files::read_at(*file, offset, bytes.data(), size);
-    bytes.resize(static_cast<size_t>(std::max<int64_t>(0, n)));
-    loop.post([this, alive = std::move(alive), bytes = std::move(bytes)]() mutable {
-      if (alive.expired()) return;
-      busy_ = false;
-      next_ += std::ssize(bytes);
-      finished_ = bytes.empty() || next_ >= end_;
-      ready_ = std::move(bytes);
-      if (wake_) wake_();
-    });
-  });
+  run_then(
+      context_.parts.readers, context_.parts.loop, alive_.watch(),
+      [file = file_, offset = next_, size] {
+        std::string bytes(size, '\0');
+        const int64_t n = files::read_at(*file, offset, bytes.data(), size);
+        bytes.resize(static_cast<size_t>(std::max<int64_t>(0, n)));
+        return bytes;
+      },
+      [this](std::string bytes) {
+        busy_ = false;
+        next_ += std::ssize(bytes);
+        finished_ = bytes.empty() || next_ >= end_;
+        ready_ = std::move(bytes);
+        if (wake_) wake_();
+      });
 }
 
 }  // namespace errand::net

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/alive.h"
 #include "files/beneath.h"
 #include "net/routes/context.h"
 
@@ -26,10 +27,10 @@ class FileStream final : public StreamSource {
   int64_t next_;
   const int64_t end_;
   std::function<void()> wake_;
-  std::shared_ptr<char> alive_ = std::make_shared<char>();
   std::string ready_;  // Read and not yet given.
   bool busy_ = false;
   bool finished_ = false;
+  Alive alive_;
 };
 
 }  // namespace errand::net

@@ -12,9 +12,12 @@
 
 namespace errand::net {
 
-// What a route asks for; nothing: anybody may.
+// What a route asks for before its handler is called.
 using Needs = std::optional<Scope>;
-inline constexpr Needs nobody_is_asked = std::nullopt;
+// Anybody may, also without a login.
+inline constexpr Needs no_login = std::nullopt;
+// Any caller with a login may try: what it needs depends on the body, and the handler asks for that (tools/rights.h).
+inline constexpr Needs handler_decides = Scope::read;
 
 // `pattern` is the route's. Calls `then` now or later; a refusal answers the call.
 void guard(Context& context, Needs needs, std::string_view pattern, Call call,

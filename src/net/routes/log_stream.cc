@@ -50,13 +50,12 @@ void LogStream::read_on() {
   if (run_ == 0) return ask_whether_over();
   busy_ = true;
   const RouteParts& parts = context_.parts;
-  parts.readers.post([this, &loop = parts.loop, driver = driver_, task = task_, run = run_, offset = next_,
-                      alive = std::weak_ptr<char>(alive_)]() mutable {
-    Result<LogRead> read = driver->read_log(task, run, offset, piece_bytes);
-    loop.post([this, alive = std::move(alive), read = std::move(read)]() mutable {
-      if (!alive.expired()) took(std::move(read));
-    });
-  });
+  run_then(
+      parts.readers, parts.loop, alive_.watch(),
+      [driver = driver_, task = task_, run = run_, offset = next_] {
+        return driver->read_log(task, run, offset, piece_bytes);
+      },
+      [this](Result<LogRead> read) { took(std::move(read)); });
 }
 
 void LogStream::took(Result<LogRead> read) {
@@ -85,8 +84,8 @@ void LogStream::took(Result<LogRead> read) {
 
 void LogStream::ask_whether_over() {
   busy_ = true;
-  context_.parts.engine.get(task_, [this, alive = std::weak_ptr<char>(alive_)](const Result<TaskView>& view) {
-    if (alive.expired()) return;
+  context_.parts.engine.get(task_, [this, here = alive_.watch()](const Result<TaskView>& view) {
+    if (here.gone()) return;
     busy_ = false;
     std::optional<RunRange> runs;
     if (view && attempt_ == view->task.attempt) runs = runs_of(view->task, attempt_);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/alive.h"
 #include "driver/driver.h"
 #include "net/routes/context.h"
 #include "net/routes/log_text.h"
@@ -45,13 +46,13 @@ class LogStream final : public StreamSource, private FeedReader {
   LogText text_;
   std::shared_ptr<Feed> feed_;  // Null: not followed.
   std::function<void()> wake_;
-  std::shared_ptr<char> alive_ = std::make_shared<char>();
   std::string ready_;     // Read and not yet given.
   bool busy_ = false;     // A read or a question is under way.
   bool stale_ = true;     // There may be more to read.
   bool at_rest_ = false;  // The run will print no more.
   int next_run_ = 0;      // Then this one follows.
   bool finished_ = false;
+  Alive alive_;
 };
 
 }  // namespace errand::net

@@ -26,13 +26,13 @@ struct Route {
   Method method;
   std::string_view pattern;
   RouteHandler handler;
-  Needs needs;  // What whoever asks must have; some handlers ask for more, by what the body says.
+  Needs needs;
 };
 
 // A fixed segment stands before one that takes anything in its place.
 constexpr Route routes[] = {
     {Method::get, "/api/tasks", list_tasks, Scope::read},
-    {Method::post, "/api/tasks", create_task, Scope::read},
+    {Method::post, "/api/tasks", create_task, handler_decides},
     {Method::get, "/api/tasks/running/count", count_running, Scope::read},
     {Method::post, "/api/tasks/clear", clear_tasks, Scope::tasks},
     {Method::get, "/api/tasks/{id}", get_task, Scope::read},
@@ -41,7 +41,7 @@ constexpr Route routes[] = {
     {Method::post, "/api/tasks/{id}/message", message_task, Scope::tasks},
     {Method::post, "/api/tasks/{id}/resume", resume_task, Scope::tasks},
     {Method::post, "/api/tasks/{id}/retry", retry_task, Scope::tasks},
-    {Method::post, "/api/tasks/{id}/answer", answer_task, Scope::read},
+    {Method::post, "/api/tasks/{id}/answer", answer_task, handler_decides},
     {Method::get, "/api/tasks/{id}/result", task_result, Scope::read},
     {Method::get, "/api/tasks/{id}/messages", task_messages, Scope::read},
     {Method::get, "/api/tasks/{id}/events", task_events, Scope::read},
@@ -72,21 +72,21 @@ constexpr Route routes[] = {
     {Method::get, "/api/quotas", list_quotas, Scope::read},
     {Method::del, "/api/quotas", clear_quotas, Scope::tasks},
     {Method::get, "/api/tools", list_tools, Scope::read},
-    {Method::post, "/api/tools/{name}", call_tool, Scope::read},
+    {Method::post, "/api/tools/{name}", call_tool, handler_decides},
     {Method::get, "/api/tokens", list_tokens, Scope::admin},
     {Method::post, "/api/tokens", add_token, Scope::admin},
     {Method::del, "/api/tokens/{id}", remove_token, Scope::admin},
     {Method::get, "/api/settings", get_settings, Scope::read},
     {Method::patch, "/api/settings", change_settings, Scope::admin},
-    {Method::post, "/api/login", login, nobody_is_asked},
+    {Method::post, "/api/login", login, no_login},
     {Method::post, "/api/login/codes", login, Scope::admin},
-    {Method::post, "/api/logout", login, nobody_is_asked},
-    {Method::get, "/api/health", health, nobody_is_asked},
+    {Method::post, "/api/logout", login, no_login},
+    {Method::get, "/api/health", health, no_login},
     {Method::get, "/api/openapi.json", openapi, Scope::read},
     {Method::get, "/metrics", metrics, Scope::read},
-    {Method::post, "/mcp", mcp, Scope::read},
+    {Method::post, "/mcp", mcp, handler_decides},
     {Method::get, "/mcp", mcp, Scope::read},
-    {Method::del, "/mcp", mcp, Scope::read},
+    {Method::del, "/mcp", mcp, handler_decides},
 };
 
 bool is_name(std::string_view segment) { return segment.starts_with('{'); }

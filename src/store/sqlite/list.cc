@@ -385,6 +385,19 @@ Result<std::optional<Task>> load_task(Database& db, int64_t number) {
   return std::move(*task);
 }
 
+namespace {
+
+// Where words are searched. The index before the database: what the database has beyond it is then known
+// (search_index.h). It is held as long as `index` is.
+Status hold_index(Reader& reader, const std::vector<std::string>& terms, std::optional<Snapshot>& index) {
+  if (terms.empty()) return {};
+  index.emplace(reader.index);
+  if (const Result<Indexed> moment = read_indexed(reader.index); !moment) return std::unexpected(moment.error());
+  return {};
+}
+
+}  // namespace
+
 Result<TaskPage> list_tasks(Reader& reader, const TaskFilter& filter, const Page& page) {
   if (const Status ok = check_page(page); !ok) return std::unexpected(ok.error());
   const Result<std::vector<std::string>> terms = query_terms(filter.query);
@@ -395,12 +408,8 @@ Result<TaskPage> list_tasks(Reader& reader, const TaskFilter& filter, const Page
     if (!place) return std::unexpected(place.error());
     after = *place;
   }
-  // The index first: what the database has beyond it is then known (search_index.h).
   std::optional<Snapshot> index;
-  if (!terms->empty()) {
-    index.emplace(reader.index);
-    if (const Result<Indexed> moment = read_indexed(reader.index); !moment) return std::unexpected(moment.error());
-  }
+  if (const Status held = hold_index(reader, *terms, index); !held) return std::unexpected(held.error());
   const Snapshot snapshot(reader.db);
   Finder finder(reader, filter, *terms);
   Filler filler(reader.db, filter, *terms, page);
@@ -412,10 +421,7 @@ Result<int64_t> count_tasks(Reader& reader, const TaskFilter& filter) {
   const Result<std::vector<std::string>> terms = query_terms(filter.query);
   if (!terms) return std::unexpected(terms.error());
   std::optional<Snapshot> index;
-  if (!terms->empty()) {
-    index.emplace(reader.index);
-    if (const Result<Indexed> moment = read_indexed(reader.index); !moment) return std::unexpected(moment.error());
-  }
+  if (const Status held = hold_index(reader, *terms, index); !held) return std::unexpected(held.error());
   const Snapshot snapshot(reader.db);
   Finder finder(reader, filter, *terms);
   Result<Candidates> candidates = finder.find(Direction::down);

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "driver/builtin/tools/tool_set.h"
+#include "task/tool_families.h"
 
 namespace errand::builtin {
 namespace {
@@ -19,8 +20,8 @@ const std::map<std::string_view, Names> groups = {
 
 // R8's, in whichever family they are listed.
 bool is_background(std::string_view tool) {
-  for (const std::string_view family : {"background_", "superagents_", "asyncagents_", "bgagent_"})
-    if (tool.starts_with(family)) return true;
+  for (const std::string_view family : tool_families)
+    if (tool.starts_with(family) && tool.substr(family.size()).starts_with('_')) return true;
   return tool == "session_manager" || tool == "look_at";
 }
 
