@@ -7,7 +7,7 @@
 #include "base/fields.h"
 #include "base/json_out.h"
 #include "base/log.h"
-#include "engine/engine_impl.h"
+#include "engine/admin_calls.h"
 #include "task/json_in.h"
 
 namespace errand {
@@ -83,55 +83,45 @@ bool read_stored(std::string_view name, Fields& fields, SettingsChange& into) {
 
 }  // namespace
 
-void EngineImpl::use_limits() {
-  SlotLimits limits{settings_.max_concurrent, settings_.max_per_agent, settings_.max_per_model};
-  // People name an agent; its tasks carry its id.
-  for (const auto& [name, limit] : settings_.max_per_agent)
-    if (const auto agent = find_agent(name)) limits.per_agent.emplace(agent->id, limit);
-  for (const auto& agent : agents_)
-    if (agent->max_concurrent > 0) limits.per_agent.emplace(agent->id, agent->max_concurrent);
-  slots_.set_limits(std::move(limits));
-}
-
-void EngineImpl::use_settings(const SettingsChange& change) {
+void AdminCalls::use_settings(const SettingsChange& change) {
   const auto use = [](auto& setting, const auto& value) {
     if (value) setting = *value;
   };
-  use(settings_.max_concurrent, change.max_concurrent);
-  use(settings_.max_per_agent, change.max_per_agent);
-  use(settings_.max_per_model, change.max_per_model);
-  use(settings_.idle_timeout_ms, change.idle_timeout_ms);
-  use(settings_.retention_ms, change.retention_ms);
-  use(settings_.ask_timeout_ms, change.ask_timeout_ms);
-  use(settings_.wake, change.wake);
-  use(settings_.loop_max, change.loop_max);
-  use(settings_.tools_family, change.tools_family);
-  use(settings_.fork.tool_result_chars, change.fork_tool_result_chars);
-  use(settings_.fork.tokens, change.fork_tokens);
-  use(settings_.fork.profile, change.fork_profile);
+  use(shared_.settings.max_concurrent, change.max_concurrent);
+  use(shared_.settings.max_per_agent, change.max_per_agent);
+  use(shared_.settings.max_per_model, change.max_per_model);
+  use(shared_.settings.idle_timeout_ms, change.idle_timeout_ms);
+  use(shared_.settings.retention_ms, change.retention_ms);
+  use(shared_.settings.ask_timeout_ms, change.ask_timeout_ms);
+  use(shared_.settings.wake, change.wake);
+  use(shared_.settings.loop_max, change.loop_max);
+  use(shared_.settings.tools_family, change.tools_family);
+  use(shared_.settings.fork.tool_result_chars, change.fork_tool_result_chars);
+  use(shared_.settings.fork.tokens, change.fork_tokens);
+  use(shared_.settings.fork.profile, change.fork_profile);
   use_limits();
-  if (parts_.settings_changed) parts_.settings_changed(settings_);
+  if (settings_changed_) settings_changed_(shared_.settings);
 }
 
 // At the start: what was changed before, unless it is pinned now.
-void EngineImpl::use_stored(const std::vector<Commit::Setting>& stored) {
+void AdminCalls::use_stored(const std::vector<Commit::Setting>& stored) {
   SettingsChange change;
   for (const Commit::Setting& setting : stored) {
     const std::string_view name = setting.name;
     if (name.starts_with(agent_prefix)) {
       Result<Agent> agent = decode_agent(setting.json);
       // The file has taken its name meanwhile: the file wins.
-      if (agent && check_agent(*agent, agent->id))
-        use_agent(std::move(*agent));
+      if (agent && agents_.check(*agent, agent->id))
+        agents_.use(std::move(*agent));
       else
         log_warning("engine",
                     fmt::format("the stored agent {} is not used: {}", name.substr(agent_prefix.size()),
-                                agent ? check_agent(*agent, agent->id).error().message : agent.error().message));
+                                agent ? agents_.check(*agent, agent->id).error().message : agent.error().message));
       continue;
     }
     if (!name.starts_with(prefix)) continue;
     const std::string_view what = name.substr(prefix.size());
-    if (std::ranges::find(parts_.pinned, what) != parts_.pinned.end()) continue;
+    if (std::ranges::find(pinned_, what) != pinned_.end()) continue;
     const Result<Document> document = Document::parse(setting.json);
     SettingsChange read = change;
     if (document) {
@@ -146,33 +136,33 @@ void EngineImpl::use_stored(const std::vector<Commit::Setting>& stored) {
   use_settings(change);
 }
 
-void EngineImpl::change_settings(SettingsChange change, Reply<EngineSettings> reply) {
-  if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
-  Prepared prepared;
-  prepared.commit.now = wall();
+void AdminCalls::change_settings(SettingsChange change, Reply<EngineSettings> reply) {
+  if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
+  Commit commit;
   std::string pinned;
   each_given(change, [&](const char* name, const auto& write) {
-    if (std::ranges::find(parts_.pinned, name) != parts_.pinned.end()) pinned = name;
-    Commit::Setting& setting = prepared.commit.settings.emplace_back(std::string(prefix) + name);
+    if (std::ranges::find(pinned_, name) != pinned_.end()) pinned = name;
+    Commit::Setting& setting = commit.settings.emplace_back(std::string(prefix) + name);
     JsonOut out(setting.json);
     out.object().key("value");
     write(out);
     out.end();
   });
   if (!pinned.empty())
-    return answer_later(std::move(reply),
-                        fail(Code::conflict,
-                             fmt::format("{} is set in errand.toml, in the environment or by a flag of `errand serve`, "
-                                         "and holds as long as it is: change it there, or remove it there first.",
-                                         pinned),
-                             "setting_is_pinned"));
-  prepared.done = [this, change = std::move(change), reply = std::move(reply)](Result<Committed> stored) mutable {
-    if (!stored) return reply(std::unexpected(stored.error()));
-    use_settings(change);
-    schedule();  // There may be room for more now.
-    reply(settings_);
-  };
-  stage(std::move(prepared));
+    return shared_.answer_later(
+        std::move(reply),
+        fail(Code::conflict,
+             fmt::format("{} is set in errand.toml, in the environment or by a flag of `errand serve`, "
+                         "and holds as long as it is: change it there, or remove it there first.",
+                         pinned),
+             "setting_is_pinned"));
+  commits_.store(std::move(commit),
+                 [this, change = std::move(change), reply = std::move(reply)](Result<Committed> stored) mutable {
+                   if (!stored) return reply(std::unexpected(stored.error()));
+                   use_settings(change);
+                   shared_.schedule();  // There may be room for more now.
+                   reply(shared_.settings);
+                 });
 }
 
 }  // namespace errand

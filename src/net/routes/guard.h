@@ -14,7 +14,7 @@ namespace errand::net {
 
 // What a route asks for; nothing: anybody may.
 using Needs = std::optional<Scope>;
-inline constexpr Needs nobody_is_asked = std::nullopt;
+inline constexpr Needs anybody = std::nullopt;
 
 // `pattern` is the route's. Calls `then` now or later; a refusal answers the call.
 void guard(Context& context, Needs needs, std::string_view pattern, Call call,

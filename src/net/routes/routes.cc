@@ -78,10 +78,10 @@ constexpr Route routes[] = {
     {Method::del, "/api/tokens/{id}", remove_token, Scope::admin},
     {Method::get, "/api/settings", get_settings, Scope::read},
     {Method::patch, "/api/settings", change_settings, Scope::admin},
-    {Method::post, "/api/login", login, nobody_is_asked},
+    {Method::post, "/api/login", login, anybody},
     {Method::post, "/api/login/codes", login, Scope::admin},
-    {Method::post, "/api/logout", login, nobody_is_asked},
-    {Method::get, "/api/health", health, nobody_is_asked},
+    {Method::post, "/api/logout", login, anybody},
+    {Method::get, "/api/health", health, anybody},
     {Method::get, "/api/openapi.json", openapi, Scope::read},
     {Method::get, "/metrics", metrics, Scope::read},
     {Method::post, "/mcp", mcp, Scope::read},
@@ -132,10 +132,11 @@ std::shared_ptr<TaskChannel> Context::channel(const TaskId& id) {
   std::weak_ptr<TaskChannel>& known = channels_[id];
   if (auto channel = known.lock()) return channel;
   // The last stream of a task takes its channel with it.
-  auto channel = std::shared_ptr<TaskChannel>(new TaskChannel(parts.engine.feed(id)), [this, id](TaskChannel* gone) {
-    channels_.erase(id);
-    delete gone;
-  });
+  auto channel =
+      std::shared_ptr<TaskChannel>(new TaskChannel(parts.engine.streams().feed(id)), [this, id](TaskChannel* gone) {
+        channels_.erase(id);
+        delete gone;
+      });
   known = channel;
   return channel;
 }
@@ -147,11 +148,11 @@ void with_task(Context& context, Call call, std::move_only_function<void(Call, T
   if (!text.starts_with("task_") || text.size() < task_prefix_min) {
     return call.refuse({Code::not_found, "There is no such task; GET /api/tasks lists those that are there.", {}});
   }
-  context.parts.engine.resolve(std::move(text),
-                               [call = std::move(call), then = std::move(then)](Result<TaskId> id) mutable {
-                                 if (!id) return call.refuse(id.error());
-                                 then(std::move(call), std::move(*id));
-                               });
+  context.parts.engine.tasks().resolve(std::move(text),
+                                       [call = std::move(call), then = std::move(then)](Result<TaskId> id) mutable {
+                                         if (!id) return call.refuse(id.error());
+                                         then(std::move(call), std::move(*id));
+                                       });
 }
 
 Routes::Routes(RouteParts parts) : context_(std::make_unique<Context>(std::move(parts))) {}
