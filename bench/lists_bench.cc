@@ -72,7 +72,7 @@ struct World {
     launch.agent_id = "demo";
     launch.prompt = prompt;
     if (more) more(launch);
-    engine->launch(launch, {}, {}, [&id](Result<TaskView> made) {
+    engine->tasks().launch(launch, {}, {}, [&id](Result<TaskView> made) {
       if (!made) std::fprintf(stderr, "%s\n", made.error().message.c_str());
       if (made) id = made->task.id;
     });
@@ -84,8 +84,8 @@ struct World {
     return id;
   }
   void send(const TaskId& id, When when = When::queue) {
-    engine->message(id, {.text = "on", .when = when},
-                    [this](const Result<MessageTaken>& taken) { taken ? ++good : ++bad; });
+    engine->tasks().message(id, {.text = "on", .when = when},
+                            [this](const Result<MessageTaken>& taken) { taken ? ++good : ++bad; });
   }
 
   ManualClock clock;
@@ -158,7 +158,8 @@ double members_of_a_batch(int64_t size) {  // From creation to the end of each.
     world.begin_launch("noop", [](Launch& launch) { launch.batch_id = BatchId("batch_1"); }, id);
     world.settle();
   }
-  while (world.engine->health().working + world.engine->health().queued > 0) world.advance(10);
+  while (world.engine->administration().health().working + world.engine->administration().health().queued > 0)
+    world.advance(10);
   return (micros_now() - began) / static_cast<double>(size);
 }
 
@@ -167,14 +168,14 @@ double batch_waiters(int64_t size) {  // A task of it ends while so many wait fo
   const auto in_batch = [](Launch& launch) { launch.batch_id = BatchId("batch_1"); };
   const TaskId last = world.launch("silent 600", in_batch);
   for (int64_t i = 0; i < size; ++i)
-    world.engine->wait_batch(BatchId("batch_1"), Engine::Until::all, 600'000,
-                             [&](const Result<BatchCounts>&) { ++world.good; });
+    world.engine->tasks().wait_batch(BatchId("batch_1"), Until::all, 600'000,
+                                     [&](const Result<BatchCounts>&) { ++world.good; });
   world.settle();
   const double cost = each(rounds, [&](int64_t) {
     world.launch("noop", in_batch);
     world.advance(10);
   });
-  world.engine->cancel(last, "user", [](const Result<TaskView>&) {});
+  world.engine->tasks().cancel(last, "user", [](const Result<TaskView>&) {});
   world.advance(50);
   if (world.good != size) std::fprintf(stderr, "%ld of %ld waiters were answered\n", world.good, size);
   return cost;
@@ -185,15 +186,16 @@ double task_waiters(int64_t size) {  // Each gives up.
   const TaskId id = world.launch("silent 600");
   std::vector<uint64_t> waits;
   for (int64_t i = 0; i < size; ++i)
-    waits.push_back(world.engine->wait({id}, Engine::Until::all, 600'000, [](const Result<void>&) {}));
+    waits.push_back(world.engine->tasks().wait({id}, Until::all, 600'000, [](const Result<void>&) {}));
   world.settle();
-  return each(size, [&](int64_t i) { world.engine->give_up(waits[static_cast<size_t>(i)]); });
+  return each(size, [&](int64_t i) { world.engine->tasks().give_up(waits[static_cast<size_t>(i)]); });
 }
 
 double result_waiters(int64_t size) {  // All of them run out of time at once.
   World world;
   const TaskId id = world.launch("silent 600");
-  for (int64_t i = 0; i < size; ++i) world.engine->result(id, 1'000, [&](const Result<ResultView>&) { ++world.good; });
+  for (int64_t i = 0; i < size; ++i)
+    world.engine->tasks().result(id, 1'000, [&](const Result<ResultView>&) { ++world.good; });
   world.settle();
   const double began = micros_now();
   world.advance(1'100, 550);
@@ -207,7 +209,7 @@ double notice_waiters(int64_t size) {  // All of them run out of time at once.
   const SessionId session("ses_parent");
   world.launch("silent 600", [&](Launch& launch) { launch.parent_session_id = session; });
   for (int64_t i = 0; i < size; ++i)
-    world.engine->notices(session, 0, 10, 1'000, [&](const Result<std::vector<Notice>>&) { ++world.good; });
+    world.engine->sessions().notices(session, 0, 10, 1'000, [&](const Result<std::vector<Notice>>&) { ++world.good; });
   world.settle();
   const double began = micros_now();
   world.advance(1'100, 550);
@@ -223,7 +225,8 @@ double children_of_a_session(int64_t size) {  // With the notice that each of th
     world.launch("noop", [](Launch& launch) { launch.parent_session_id = SessionId("ses_parent"); });
     if (i % 32 == 31) world.advance(10);
   }
-  while (world.engine->health().working + world.engine->health().queued > 0) world.advance(10);
+  while (world.engine->administration().health().working + world.engine->administration().health().queued > 0)
+    world.advance(10);
   return (micros_now() - began) / static_cast<double>(size);
 }
 
@@ -239,7 +242,8 @@ double children_of_a_task(int64_t size) {  // Which has a budget that they share
     world.launch("noop", [&](Launch& launch) { launch.parent_session_id = session; });
     if (i % 32 == 31) world.advance(10);
   }
-  while (world.engine->health().working + world.engine->health().queued > 1) world.advance(10);
+  while (world.engine->administration().health().working + world.engine->administration().health().queued > 1)
+    world.advance(10);
   return (micros_now() - began) / static_cast<double>(size);
 }
 
@@ -249,8 +253,9 @@ double cancelled_children(int64_t size) {
   const SessionId session = world.store->get(parent)->session_id;
   for (int64_t i = 0; i < size; ++i) world.launch("noop", [&](Launch& launch) { launch.parent_session_id = session; });
   const double began = micros_now();
-  world.engine->cancel(parent, "user", [](const Result<TaskView>&) {});
-  while (world.engine->health().working + world.engine->health().queued > 0) world.advance(10);
+  world.engine->tasks().cancel(parent, "user", [](const Result<TaskView>&) {});
+  while (world.engine->administration().health().working + world.engine->administration().health().queued > 0)
+    world.advance(10);
   return (micros_now() - began) / static_cast<double>(size);
 }
 
@@ -263,7 +268,7 @@ double feed_readers(int64_t size) {  // An operation is an event for one reader.
   };
   World world;
   const TaskId id = world.launch("silent 600");
-  const std::shared_ptr<Feed> feed = world.engine->feed(id);
+  const std::shared_ptr<Feed> feed = world.engine->streams().feed(id);
   std::vector<Reader> readers(static_cast<size_t>(size));
   for (Reader& reader : readers) feed->add(&reader);
   const double cost = each(rounds, [&](int64_t) {

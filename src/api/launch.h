@@ -45,7 +45,7 @@ bool is_plain_id(std::string_view id);
 // `content`: a list of text and file parts, in the place of a plain message. `text` gets the text parts, joined.
 struct Content {
   std::string text;
-  std::string json;  // As task/json_in.h's encode_parts: what Launch::content and Engine::NewMessage::content hold.
+  std::string json;  // As task/json_in.h's encode_parts: what Launch::content and NewMessage::content hold.
 };
 void read_content(Fields& fields, Content& into);
 // `message` or `content`, exactly one of them.

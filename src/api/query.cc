@@ -237,9 +237,9 @@ Result<BatchQuery> parse_batch(const Query& query) {
   BatchQuery batch;
   if (const auto value = params.get("block")) {
     if (*value == "all" || *value == "true") {
-      batch.until = Engine::Until::all;
+      batch.until = Until::all;
     } else if (*value == "first") {
-      batch.until = Engine::Until::first;
+      batch.until = Until::first;
     } else if (*value != "false") {
       params.refuse("block", "must be all or first", "invalid_parameter");
     }

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "engine/engine.h"
+#include "engine/tasks.h"
 #include "store/store.h"
 
 namespace errand::api {
@@ -35,7 +35,7 @@ Result<ResultQuery> parse_result(const Query& query);
 
 // GET /api/batches/{id}/results?block=all|first&timeout_s=
 struct BatchQuery {
-  std::optional<Engine::Until> until;  // Absent: answer at once.
+  std::optional<Until> until;  // Absent: answer at once.
   Millis block_ms = 0;
 };
 Result<BatchQuery> parse_batch(const Query& query);

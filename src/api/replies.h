@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/administration.h"
+#include "engine/feed.h"
+#include "engine/tasks.h"
 #include "store/store.h"
 #include "task/json.h"
 

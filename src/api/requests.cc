@@ -24,7 +24,7 @@ Result<T> parse_with(const Result<Document>& document, Read read) {
 }
 
 // The engine takes either the text or the parts.
-void read_new_message(Fields& fields, Engine::NewMessage& message) {
+void read_new_message(Fields& fields, NewMessage& message) {
   Content content;
   read_message_or_content(fields, content);
   message.content = std::move(content.json);
@@ -33,19 +33,19 @@ void read_new_message(Fields& fields, Engine::NewMessage& message) {
 
 }  // namespace
 
-Result<Engine::NewMessage> parse_message(std::string_view body) {
-  return parse_with<Engine::NewMessage>(Document::parse(body), [](Fields& fields, Engine::NewMessage& message) {
+Result<NewMessage> parse_message(std::string_view body) {
+  return parse_with<NewMessage>(Document::parse(body), [](Fields& fields, NewMessage& message) {
     read_new_message(fields, message);
     fields.name_of("when", message.when, parse_when, "`steer`, `queue` or `interrupt`");
   });
 }
 
-Result<Engine::NewMessage> parse_resume(std::string_view body) {
-  return parse_with<Engine::NewMessage>(Document::parse(body), read_new_message);
+Result<NewMessage> parse_resume(std::string_view body) {
+  return parse_with<NewMessage>(Document::parse(body), read_new_message);
 }
 
-Result<std::optional<Engine::NewMessage>> parse_retry(std::string_view body) {
-  using Maybe = std::optional<Engine::NewMessage>;
+Result<std::optional<NewMessage>> parse_retry(std::string_view body) {
+  using Maybe = std::optional<NewMessage>;
   return parse_with<Maybe>(Document::parse_or_empty(body), [](Fields& fields, Maybe& message) {
     if (fields.has("message") || fields.has("content")) read_new_message(fields, message.emplace());
   });
@@ -77,8 +77,8 @@ Result<input::Answered> parse_answer(std::string_view body) {
   });
 }
 
-Result<Engine::Scope> parse_clear(std::string_view body) {
-  return parse_with<Engine::Scope>(Document::parse_or_empty(body), [](Fields& fields, Engine::Scope& scope) {
+Result<Tasks::Scope> parse_clear(std::string_view body) {
+  return parse_with<Tasks::Scope>(Document::parse_or_empty(body), [](Fields& fields, Tasks::Scope& scope) {
     std::string id;
     int given = 0;
     const auto take = [&](const char* name, auto& into) {

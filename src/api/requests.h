@@ -6,21 +6,21 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "engine/engine.h"
+#include "engine/tasks.h"
 #include "task/decide.h"
 #include "task/message.h"
 
 namespace errand::api {
 
 // POST .../message {message | content, when?} and POST .../resume {message | content}.
-Result<Engine::NewMessage> parse_message(std::string_view body);
-Result<Engine::NewMessage> parse_resume(std::string_view body);
+Result<NewMessage> parse_message(std::string_view body);
+Result<NewMessage> parse_resume(std::string_view body);
 // POST .../retry {message? | content?}: an empty body is an empty request.
-Result<std::optional<Engine::NewMessage>> parse_retry(std::string_view body);
+Result<std::optional<NewMessage>> parse_retry(std::string_view body);
 // POST .../answer {request_id, decision, message?} or {request_id, answer}. `by` is the caller's business.
 Result<input::Answered> parse_answer(std::string_view body);
 // POST /api/tasks/clear {task_id? | batch_id? | parent_session_id?}: at most one; none is every task that has ended.
-Result<Engine::Scope> parse_clear(std::string_view body);
+Result<Tasks::Scope> parse_clear(std::string_view body);
 // POST /api/sessions {id?, title?}.
 Result<Session> parse_session(std::string_view body);
 // A body that must say nothing: POST .../cancel.

@@ -1,19 +1,21 @@
-// Agents: those that were found or set in the file, which nobody changes here, and those that the API has made, which
-// are stored and used at once.
+#include "engine/agents.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "engine/engine_impl.h"
-#include "task/json_in.h"
+#include "engine/engine.h"
 
 namespace errand {
 namespace {
-constexpr std::string_view prefix = "agents/";
 constexpr size_t agents_max = 1'000;
 }  // namespace
 
-std::vector<Agent> EngineImpl::agents() const {
+Agents::Agents(std::map<std::string, Driver*> drivers, std::vector<Agent> agents) : drivers_(std::move(drivers)) {
+  for (Agent& agent : agents) agents_.push_back(std::make_shared<const Agent>(std::move(agent)));
+}
+
+std::vector<Agent> Agents::all() const {
   std::vector<Agent> out;
   out.reserve(agents_.size());
   for (const auto& agent : agents_) out.push_back(*agent);
@@ -21,7 +23,7 @@ std::vector<Agent> EngineImpl::agents() const {
 }
 
 // By its id, else by its name: a configured agent's id is made by the server and cannot hide a name.
-std::shared_ptr<const Agent> EngineImpl::find_agent(const std::string& id_or_name) const {
+std::shared_ptr<const Agent> Agents::find(const std::string& id_or_name) const {
   for (const auto key : {&Agent::id, &Agent::name}) {
     const auto agent = std::ranges::find_if(agents_, [&](const auto& one) { return (*one).*key == id_or_name; });
     if (agent != agents_.end()) return *agent;
@@ -29,14 +31,14 @@ std::shared_ptr<const Agent> EngineImpl::find_agent(const std::string& id_or_nam
   return nullptr;
 }
 
-Status EngineImpl::check_agent(const Agent& agent, const std::string& id) const {
+Status Agents::check(const Agent& agent, const std::string& id) const {
   for (const auto& known : agents_)
     if (known->id != id && (known->name == agent.name || known->id == agent.name))
       return fail(Code::conflict, fmt::format("There is an agent \"{}\" already; names are unique.", agent.name),
                   "agent_exists");
-  if (!parts_.drivers.contains(agent.driver) || agent.driver == "command") {
+  if (!drivers_.contains(agent.driver) || agent.driver == "command") {
     std::string known;
-    for (const auto& [name, driver] : parts_.drivers)
+    for (const auto& [name, driver] : drivers_)
       if (name != "command") known += (known.empty() ? "" : ", ") + name;
     return fail(Code::invalid_argument,
                 fmt::format("There is no driver \"{}\" for agents; this server has: {}.", agent.driver, known),
@@ -47,76 +49,53 @@ Status EngineImpl::check_agent(const Agent& agent, const std::string& id) const 
   return {};
 }
 
-void EngineImpl::use_agent(Agent agent) {
+void Agents::use(Agent agent) {
   auto shared = std::make_shared<const Agent>(std::move(agent));
   const auto known = std::ranges::find_if(agents_, [&](const auto& one) { return one->id == shared->id; });
   if (known == agents_.end())
     agents_.push_back(std::move(shared));
   else
     *known = std::move(shared);
-  use_limits();
 }
 
-void EngineImpl::drop_agent(const std::string& id) {
+void Agents::drop(const std::string& id) {
   std::erase_if(agents_, [&](const auto& agent) { return agent->id == id; });
-  use_limits();
 }
 
-void EngineImpl::put_agent(std::string id, Agent agent, Reply<Agent> reply) {
-  if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
-  if (!id.empty()) {
-    const std::shared_ptr<const Agent> known = find_agent(id);
-    if (!known)
-      return answer_later(
-          std::move(reply),
-          fail(Code::not_found, fmt::format("There is no agent \"{}\"; POST makes a new one.", id), "unknown_agent"));
-    if (known->builtin)
-      return answer_later(
-          std::move(reply),
-          fail(Code::conflict,
-               fmt::format("\"{}\" was found here or is set in the settings file, and cannot be changed "
-                           "through the API; make an agent of your own on the same driver.",
-                           known->name),
-               "agent_is_fixed"));
-    id = known->id;
-  }
-  if (Status sound = check_agent(agent, id); !sound)
-    return answer_later(std::move(reply), std::unexpected(sound.error()));
-  agent.id = id.empty() ? ids_.agent().value : id;
-  agent.builtin = false;
-  Prepared prepared;
-  prepared.commit.now = wall();
-  prepared.commit.settings.push_back({std::string(prefix) + agent.id, encode_agent(agent)});
-  prepared.done = [this, agent, reply = std::move(reply)](Result<Committed> stored) mutable {
-    if (!stored) return reply(std::unexpected(stored.error()));
-    use_agent(agent);
-    schedule();
-    reply(std::move(agent));
-  };
-  stage(std::move(prepared));
+std::string Agents::usable() const {
+  std::string names;
+  for (const auto& agent : agents_)
+    if (agent->driver != "command" && agent->unavailable.empty()) names += (names.empty() ? "" : ", ") + agent->id;
+  return names;
 }
 
-void EngineImpl::remove_agent(std::string id, Reply<void> reply) {
-  if (draining_ || overloaded()) return answer_later(std::move(reply), busy_error());
-  const std::shared_ptr<const Agent> known = find_agent(id);
-  if (!known)
-    return answer_later(std::move(reply),
-                        fail(Code::not_found, fmt::format("There is no agent \"{}\".", id), "unknown_agent"));
-  if (known->builtin)
-    return answer_later(
-        std::move(reply),
-        fail(Code::conflict,
-             fmt::format("\"{}\" was found here or is set in the settings file, and cannot be removed.", known->name),
-             "agent_is_fixed"));
-  Prepared prepared;
-  prepared.commit.now = wall();
-  prepared.commit.settings.push_back({std::string(prefix) + known->id, {}});
-  prepared.done = [this, id = known->id, reply = std::move(reply)](Result<Committed> stored) mutable {
-    if (!stored) return reply(std::unexpected(stored.error()));
-    drop_agent(id);
-    reply({});
-  };
-  stage(std::move(prepared));
+Driver* Agents::driver(const std::string& name) const {
+  const auto driver = drivers_.find(name);
+  return driver == drivers_.end() ? nullptr : driver->second;
+}
+
+Driver* Agents::driver_of(const Task& task) const {
+  const std::shared_ptr<const Agent> agent = find(task.launch.agent_id);
+  return agent == nullptr ? nullptr : driver(agent->driver);
+}
+
+Account Agents::account_of(const std::string& agent_id, const std::string& model) const {
+  const std::shared_ptr<const Agent> agent = find(agent_id);
+  if (!agent) return {};
+  const auto address = agent->options.find("base_url");
+  return {.driver = agent->driver,
+          .model = model,
+          .base_url = address == agent->options.end() ? std::string() : address->second};
+}
+
+SlotLimits Agents::limits(const EngineSettings& settings) const {
+  SlotLimits limits{settings.max_concurrent, settings.max_per_agent, settings.max_per_model};
+  // People name an agent; its tasks carry its id.
+  for (const auto& [name, limit] : settings.max_per_agent)
+    if (const auto agent = find(name)) limits.per_agent.emplace(agent->id, limit);
+  for (const auto& agent : agents_)
+    if (agent->max_concurrent > 0) limits.per_agent.emplace(agent->id, agent->max_concurrent);
+  return limits;
 }
 
 }  // namespace errand

@@ -65,7 +65,7 @@ TEST(Backlog, ATurnIsToldToWaitUntilWhatItReportedIsStored) {
   world.settle();
   EXPECT_EQ(called, 3);
   EXPECT_TRUE(sink.has_room());
-  EXPECT_EQ(world.engine->health().inbox_bytes, 0);
+  EXPECT_EQ(world.engine->administration().health().inbox_bytes, 0);
 }
 
 TEST(Backlog, SmallPiecesOfTextThatWaitTogetherAreOneEvent) {
@@ -91,10 +91,11 @@ TEST(Backlog, ATurnThatWaitsIsEndedWithItsTask) {
   loud.sinks[0]->report({report::Text{0, false, std::string(11'000, 'x')}}, "mark");
   bool called = false;
   loud.sinks[0]->when_room([&] { called = true; });
-  ASSERT_TRUE(world.ask<void>([&](auto reply) { world.engine->remove(task.id, Gone::deleted, std::move(reply)); }));
+  ASSERT_TRUE(
+      world.ask<void>([&](auto reply) { world.engine->tasks().remove(task.id, Gone::deleted, std::move(reply)); }));
   world.advance(100);
-  EXPECT_EQ(world.engine->health().running, 0);
-  EXPECT_EQ(world.engine->health().inbox_bytes, 0);
+  EXPECT_EQ(world.engine->administration().health().running, 0);
+  EXPECT_EQ(world.engine->administration().health().inbox_bytes, 0);
 }
 
 TEST(Backlog, PastTheBytesThatMayWaitACallIsRefusedAndOthersAreServedAgainLater) {
@@ -104,11 +105,11 @@ TEST(Backlog, PastTheBytesThatMayWaitACallIsRefusedAndOthersAreServedAgainLater)
     Launch launch;
     launch.agent_id = "demo";
     launch.prompt = "noop" + std::string(400'000, ' ');
-    world.engine->launch(launch, {}, {}, [&](Result<TaskView> made) { answer.emplace(std::move(made)); });
+    world.engine->tasks().launch(launch, {}, {}, [&](Result<TaskView> made) { answer.emplace(std::move(made)); });
   }
   // Three of them, with all that is made of each.
-  EXPECT_GT(world.engine->health().inbox_bytes, 3 * copies_until_stored * 400'000);
-  EXPECT_LT(world.engine->health().inbox_bytes, 4 * copies_until_stored * 400'000);
+  EXPECT_GT(world.engine->administration().health().inbox_bytes, 3 * copies_until_stored * 400'000);
+  EXPECT_LT(world.engine->administration().health().inbox_bytes, 4 * copies_until_stored * 400'000);
   world.settle();
   for (size_t i = 0; i < answers.size(); ++i) {
     ASSERT_TRUE(answers[i]) << i;
@@ -117,8 +118,8 @@ TEST(Backlog, PastTheBytesThatMayWaitACallIsRefusedAndOthersAreServedAgainLater)
       EXPECT_EQ(answers[i]->error().code, Code::exhausted);
     }
   }
-  EXPECT_EQ(world.engine->health().inbox_bytes, 0);
-  EXPECT_EQ(world.engine->health().inbox, 0);
+  EXPECT_EQ(world.engine->administration().health().inbox_bytes, 0);
+  EXPECT_EQ(world.engine->administration().health().inbox, 0);
   world.launch("noop");
 }
 
@@ -127,7 +128,7 @@ TEST(Backlog, WhatWaitsInATasksInboxIsCounted) {
   const Task task = world.launch("silent 600");
   int refused = 0;
   for (int i = 0; i < 30; ++i)
-    world.engine->message(task.id, {.text = "on"}, [&](Result<MessageTaken> taken) {
+    world.engine->tasks().message(task.id, {.text = "on"}, [&](Result<MessageTaken> taken) {
       if (!taken && taken.error().code == Code::exhausted) ++refused;
     });
   world.settle();
@@ -141,7 +142,7 @@ TEST(Backlog, AManysTasksAreAllCancelledThoughTheyAreMoreThanMayWait) {
     batch =
         world.launch("noop", [&](Launch& launch) { launch.batch_id = batch ? batch : BatchId("new"); }).launch.batch_id;
   const Result<int64_t> cancelled =
-      world.ask<int64_t>([&](auto reply) { world.engine->cancel_batch(batch, "user", std::move(reply)); });
+      world.ask<int64_t>([&](auto reply) { world.engine->tasks().cancel_batch(batch, "user", std::move(reply)); });
   ASSERT_TRUE(cancelled);
   EXPECT_EQ(*cancelled, 700);
 }
@@ -151,7 +152,8 @@ TEST(Messages, ATaskTakesAThousandThatWaitAndRefusesMoreWithWhatToDo) {
   const Task task = world.launch("silent 600");
   const auto send = [&](std::string text) {
     const Result<MessageTaken> taken = world.ask<MessageTaken>([&](auto reply) {
-      world.engine->message(task.id, {.text = std::move(text), .when = WaitingMessage::When::queue}, std::move(reply));
+      world.engine->tasks().message(task.id, {.text = std::move(text), .when = WaitingMessage::When::queue},
+                                    std::move(reply));
     });
     return taken ? Status() : Status(std::unexpected(taken.error()));
   };
@@ -168,7 +170,8 @@ TEST(Messages, ATaskTakesAThousandThatWaitAndRefusesMoreWithWhatToDo) {
   // The same after a restart, where the task is not what is in memory.
   world.crash();
   EXPECT_FALSE(send("one too many"));
-  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->cancel(task.id, "user", std::move(reply)); }));
+  ASSERT_TRUE(
+      world.ask<TaskView>([&](auto reply) { world.engine->tasks().cancel(task.id, "user", std::move(reply)); }));
   last = send("to one at rest");
   ASSERT_FALSE(last);
   EXPECT_EQ(last.error().code, Code::conflict) << "its state is what matters then";
@@ -179,8 +182,8 @@ TEST(Messages, LongOnesAreBoundedInBytes) {
   const Task task = world.launch("silent 600");
   const auto send = [&] {
     return world.ask<MessageTaken>([&](auto reply) {
-      world.engine->message(task.id, {.text = std::string(6 << 20, 'x'), .when = WaitingMessage::When::queue},
-                            std::move(reply));
+      world.engine->tasks().message(task.id, {.text = std::string(6 << 20, 'x'), .when = WaitingMessage::When::queue},
+                                    std::move(reply));
     });
   };
   EXPECT_TRUE(send());
@@ -223,11 +226,11 @@ TEST(Versions, ACallersRequestIsDecidedAgainToo) {
   world.advance(100);
   store_behind_its_back(world, task.id);
   const Result<TaskView> cancelled =
-      world.ask<TaskView>([&](auto reply) { world.engine->cancel(task.id, "user", std::move(reply)); });
+      world.ask<TaskView>([&](auto reply) { world.engine->tasks().cancel(task.id, "user", std::move(reply)); });
   ASSERT_TRUE(cancelled) << cancelled.error().message;
   EXPECT_EQ(cancelled->task.title, "changed");
   world.advance(200);
-  EXPECT_EQ(world.engine->health().running, 0);
+  EXPECT_EQ(world.engine->administration().health().running, 0);
 }
 
 }  // namespace

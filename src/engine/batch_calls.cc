@@ -1,59 +1,49 @@
-// Batches: the tasks that share a batch id (R7).
+// What callers ask of a batch: the tasks that share a batch id (R7).
 #include <utility>
 
-#include "engine/engine_impl.h"
+#include "engine/task_calls.h"
 
 namespace errand {
-namespace {
-constexpr int batch_page = 200;
-}  // namespace
 
-// The counts of a batch with a task at work are in memory; others are read when they are needed.
-void EngineImpl::with_batch(const BatchId& id, std::move_only_function<void(Status)> then) {
-  if (batches_.knows(id)) return then({});
-  read([id](Store& store) { return read_batch(store, id); },
-       [this, id, then = std::move(then)](Result<StoredBatch> stored) mutable {
-         if (!stored) return then(std::unexpected(stored.error()));
-         // Somebody else may have read it meanwhile, and counted on.
-         batches_.add(id, std::move(*stored));
-         then({});
-       });
+void TaskCalls::batch(BatchId id, Reply<BatchCounts> reply) {
+  shared_.read([id](Store& store) { return store.batch_counts(id); },
+               [id, reply = std::move(reply)](Result<BatchCounts> counts) mutable {
+                 if (counts && counts->total() == 0) return reply(no_batch(id));
+                 reply(std::move(counts));
+               });
 }
 
-void EngineImpl::batch(BatchId id, Reply<BatchCounts> reply) {
-  read([id](Store& store) { return store.batch_counts(id); },
-       [id, reply = std::move(reply)](Result<BatchCounts> counts) mutable {
-         if (counts && counts->total() == 0) return reply(no_batch(id));
-         reply(std::move(counts));
-       });
-}
-
-void EngineImpl::wait_batch(BatchId id, Until until, Millis block_ms, Reply<BatchCounts> reply) {
+void TaskCalls::wait_batch(BatchId id, Until until, Millis block_ms, Reply<BatchCounts> reply) {
   // A batch that is not blocked for is only read.
   if (block_ms <= 0) return batch(std::move(id), std::move(reply));
-  with_batch(id, [this, id, until, block_ms, reply = std::move(reply)](Status known) mutable {
-    if (!known) return reply(std::unexpected(known.error()));
-    if (draining_) return answer_later(std::move(reply), busy_error());
-    if (batches_.stored(id)->total() == 0) {
-      batches_.let_go(id);
-      return answer_later(std::move(reply), no_batch(id));
-    }
-    auto& waiters = until == Until::first ? first_waiters_ : all_waiters_;
-    waiters.add({id}, Until::all, block_ms, [this, id, reply = std::move(reply)](Woken why) mutable {
-      if (why == Woken::dismissed) return answer_later(std::move(reply), busy_error());
-      const std::optional<BatchCounts> counts = why == Woken::time_up ? std::nullopt : batches_.stored(id);
-      if (counts) return reply(*counts);
-      batch(id, std::move(reply));
-    });
-    schedule();
-    // Its tasks may be at rest already.
-    parts_.loop.post([this, alive = std::weak_ptr(alive_), id] {
-      if (!alive.expired()) check_batch_waiters(id);
-    });
-  });
+  if (batches_.knows(id)) return wait_known_batch(id, until, block_ms, std::move(reply));
+  shared_.read([id](Store& store) { return read_batch(store, id); },
+               [this, id, until, block_ms, reply = std::move(reply)](Result<StoredBatch> stored) mutable {
+                 if (!stored) return reply(std::unexpected(stored.error()));
+                 batches_.add(id, std::move(*stored));
+                 wait_known_batch(id, until, block_ms, std::move(reply));
+               });
 }
 
-void EngineImpl::check_batch_waiters(const BatchId& id) {
+void TaskCalls::wait_known_batch(const BatchId& id, Until until, Millis block_ms, Reply<BatchCounts> reply) {
+  if (shared_.draining) return shared_.answer_later(std::move(reply), commits_.refusal());
+  if (batches_.stored(id)->total() == 0) {
+    batches_.let_go(id);
+    return shared_.answer_later(std::move(reply), no_batch(id));
+  }
+  auto& waiters = until == Until::first ? first_waiters_ : all_waiters_;
+  waiters.add({id}, Until::all, block_ms, [this, id, reply = std::move(reply)](Woken why) mutable {
+    if (why == Woken::dismissed) return shared_.answer_later(std::move(reply), commits_.refusal());
+    const std::optional<BatchCounts> counts = why == Woken::time_up ? std::nullopt : batches_.stored(id);
+    if (counts) return reply(*counts);
+    batch(id, std::move(reply));
+  });
+  shared_.schedule();
+  // Its tasks may be at rest already.
+  shared_.later([this, id] { wake_batch(id); });
+}
+
+void TaskCalls::wake_batch(const BatchId& id) {
   const std::optional<BatchCounts> stored = batches_.stored(id);
   if (!stored) return;
   const int64_t working = stored->working();
@@ -63,87 +53,36 @@ void EngineImpl::check_batch_waiters(const BatchId& id) {
   batches_.let_go(id);
 }
 
-void EngineImpl::act_on_each(std::vector<TaskId> ids, EachAct act, std::move_only_function<void(int64_t)> done) {
-  if (ids.empty()) return done(0);
-  const auto each = std::make_shared<Each>(std::move(ids), std::move(act), std::move(done));
-  for (int i = 0; i < batch_page; ++i) act_on_next(each);
-}
-
-void EngineImpl::act_on_next(const std::shared_ptr<Each>& each) {
-  if (each->next == each->ids.size()) return;
-  const TaskId& id = each->ids[each->next++];
-  each->act(id, [this, each](bool ok) {
-    if (ok) ++each->acted;
-    if (++each->ended == each->ids.size()) return each->done(each->acted);
-    // Not inside: where each is answered at once, that would go as deep as the list is long.
-    parts_.loop.post([this, alive = std::weak_ptr(alive_), each] {
-      if (!alive.expired()) act_on_next(each);
-    });
-  });
-}
-
-// Acts on every task that the filter finds; answers on how many it could.
-void EngineImpl::for_each_of(TaskFilter filter, EachAct act, Reply<int64_t> reply) {
-  struct State {
-    TaskFilter filter;
-    EachAct act;
-    Reply<int64_t> reply;
-  };
-  auto state = std::make_shared<State>(std::move(filter), std::move(act), std::move(reply));
-  read(
-      [filter = state->filter](Store& store) -> Result<std::vector<TaskId>> {
-        std::vector<TaskId> ids;
-        Page page{.limit = batch_page};
-        for (;;) {
-          Result<TaskPage> found = store.list(filter, page);
-          if (!found) return std::unexpected(found.error());
-          for (Task& task : found->tasks) ids.push_back(std::move(task.id));
-          if (found->next_cursor.empty()) return ids;
-          page.cursor = found->next_cursor;
-        }
-      },
-      [this, state](Result<std::vector<TaskId>> ids) {
-        if (!ids) return state->reply(std::unexpected(ids.error()));
-        if (ids->empty() && !state->filter.batch_id.empty())
-          return batch(state->filter.batch_id, [state](Result<BatchCounts> known) {
-            // None was left to act on; or the id is wrong, and that must not look like done.
-            if (!known) return state->reply(std::unexpected(known.error()));
-            state->reply(0);
-          });
-        act_on_each(std::move(*ids), state->act, [state](int64_t acted) { state->reply(acted); });
-      });
-}
-
-void EngineImpl::cancel_batch(BatchId id, std::string by, Reply<int64_t> reply) {
+void TaskCalls::cancel_batch(BatchId id, std::string by, Reply<int64_t> reply) {
   TaskFilter filter;
   filter.batch_id = id;
   filter.states = {TaskState::pending, TaskState::running, TaskState::resumed};
-  for_each_of(
+  each_.act_on(
       filter,
-      [this, by](const TaskId& task, EachDone done) {
+      [this, by](const TaskId& task, Each::Done done) {
         cancel(task, by, [done = std::move(done)](Result<TaskView> view) mutable { done(view.has_value()); });
       },
       std::move(reply));
 }
 
-void EngineImpl::retry_batch(BatchId id, Reply<int64_t> reply) {
+void TaskCalls::retry_batch(BatchId id, Reply<int64_t> reply) {
   TaskFilter filter;
   filter.batch_id = id;
   filter.states = {TaskState::failed};
-  for_each_of(
+  each_.act_on(
       filter,
-      [this](const TaskId& task, EachDone done) {
+      [this](const TaskId& task, Each::Done done) {
         retry(task, {}, [done = std::move(done)](Result<TaskView> view) mutable { done(view.has_value()); });
       },
       std::move(reply));
 }
 
-void EngineImpl::remove_batch(BatchId id, Reply<int64_t> reply) {
+void TaskCalls::remove_batch(BatchId id, Reply<int64_t> reply) {
   TaskFilter filter;
   filter.batch_id = id;
-  for_each_of(
+  each_.act_on(
       filter,
-      [this](const TaskId& task, EachDone done) {
+      [this](const TaskId& task, Each::Done done) {
         remove(task, Gone::deleted, [done = std::move(done)](Result<void> gone) mutable { done(gone.has_value()); });
       },
       std::move(reply));

@@ -65,7 +65,8 @@ TEST(Batches, TheNoticeOfAWholeBatchComesBehindThoseOfAllItsTasks) {
       launch.parent_session_id = SessionId("ses_parent");
     });
     world.advance(200);
-    ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->cancel(slow.id, "user", std::move(reply)); }));
+    ASSERT_TRUE(
+        world.ask<TaskView>([&](auto reply) { world.engine->tasks().cancel(slow.id, "user", std::move(reply)); }));
     ASSERT_TRUE(world.get(slow.id).stopping);
     if (crash) world.crash();
     ASSERT_TRUE(world.run_until([&] { return batch.notices().size() == 1; }));
@@ -85,7 +86,8 @@ TEST(Batches, R3_4_ClearingOneThatIsNotThereSaysSo) {
   const Task busy = batch.launch("long 600");
   world.advance(1'000);
   const auto clear = [&](const char* id) {
-    return world.ask<Cleared>([&](auto reply) { world.engine->clear({.batch = BatchId(id)}, std::move(reply)); });
+    return world.ask<Cleared>(
+        [&](auto reply) { world.engine->tasks().clear({.batch = BatchId(id)}, std::move(reply)); });
   };
   const Result<Cleared> first = clear(batch.batch.value.c_str());
   ASSERT_TRUE(first);
@@ -130,9 +132,10 @@ TEST(Batches, WhatIsBegunAgainIsNoFailureAnyMore) {
   const Task failed = batch.launch("long 3 fail");
   batch.finish();
   ASSERT_EQ(world.get(failed.id).state, TaskState::failed);
-  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->retry(failed.id, {}, std::move(reply)); }));
+  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->tasks().retry(failed.id, {}, std::move(reply)); }));
   world.advance(500);
-  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->cancel(failed.id, "user", std::move(reply)); }));
+  ASSERT_TRUE(
+      world.ask<TaskView>([&](auto reply) { world.engine->tasks().cancel(failed.id, "user", std::move(reply)); }));
   batch.finish();
   world.advance(100);
   ASSERT_EQ(batch.notices().size(), 2u);
@@ -147,7 +150,7 @@ TEST(Batches, RetryTakesTheFailedOnesAlone) {
   const Task completed = batch.launch("noop");
   batch.finish();
   const Result<int64_t> retried =
-      world.ask<int64_t>([&](auto reply) { world.engine->retry_batch(batch.batch, std::move(reply)); });
+      world.ask<int64_t>([&](auto reply) { world.engine->tasks().retry_batch(batch.batch, std::move(reply)); });
   ASSERT_TRUE(retried);
   EXPECT_EQ(*retried, 1);
   EXPECT_EQ(world.get(failed.id).attempt, 2);
@@ -197,7 +200,7 @@ struct RefusingWorld : World {
     EXPECT_EQ(groups, before + 1);
   }
   void cancel(const TaskId& id) {
-    engine->cancel(id, "user", [](Result<TaskView>) {});
+    engine->tasks().cancel(id, "user", [](Result<TaskView>) {});
   }
 
   int groups = 0;
@@ -211,7 +214,7 @@ TEST(Batches, TheEndOfTheLastIsToldThoughALaunchIntoTheBatchWasUnderWayAndIsRefu
   Launch late = last.launch;
   std::optional<Result<TaskView>> launched;
   world.refuse_next = true;
-  world.engine->launch(late, {}, {}, [&](Result<TaskView> view) { launched.emplace(std::move(view)); });
+  world.engine->tasks().launch(late, {}, {}, [&](Result<TaskView> view) { launched.emplace(std::move(view)); });
   world.hand_over();
   world.cancel(last.id);
   world.engine->tick();
@@ -228,7 +231,7 @@ TEST(Batches, TheEndOfTheLastIsNotTheEndOfTheBatchWhereALaunchIntoItWasUnderWay)
   const Task last = batch.launch("long 1000");
   Launch late = last.launch;
   std::optional<TaskId> launched;
-  world.engine->launch(late, {}, {}, [&](Result<TaskView> view) { launched = view->task.id; });
+  world.engine->tasks().launch(late, {}, {}, [&](Result<TaskView> view) { launched = view->task.id; });
   world.hand_over();
   world.cancel(last.id);
   world.engine->tick();
@@ -246,8 +249,8 @@ TEST(Batches, ABatchIsNotWholeWhereTheEndOfAnotherIsUnderWayAndIsRefused) {
   InBatch batch{world};
   const Task one = batch.launch("long 1000"), two = batch.launch("long 1000");
   std::optional<Result<BatchCounts>> waited;
-  world.engine->wait_batch(batch.batch, Engine::Until::all, 100'000,
-                           [&](Result<BatchCounts> counts) { waited = counts; });
+  world.engine->tasks().wait_batch(batch.batch, Until::all, 100'000,
+                                   [&](Result<BatchCounts> counts) { waited = counts; });
   world.settle();
   world.refuse_next = true;
   world.cancel(one.id);

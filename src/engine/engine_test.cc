@@ -13,11 +13,11 @@ TEST(Engine, R1_3_LaunchesAtOnceWhereASlotIsFreeAndQueuesTheRest) {
   for (int i = 0; i < 5; ++i) tasks.push_back(world.launch("long 5"));
   EXPECT_EQ(tasks[2].state, TaskState::running);
   EXPECT_EQ(tasks[3].state, TaskState::pending);
-  EXPECT_EQ(world.engine->moment(world.get(tasks[4].id)).queue_position, 2);
-  EXPECT_EQ(world.engine->health().running, 3);
+  EXPECT_EQ(world.engine->tasks().moment(world.get(tasks[4].id)).queue_position, 2);
+  EXPECT_EQ(world.engine->administration().health().running, 3);
   world.advance(12'000, 100);
   for (const Task& task : tasks) EXPECT_EQ(world.get(task.id).state, TaskState::completed);
-  EXPECT_EQ(world.engine->health().running, 0);
+  EXPECT_EQ(world.engine->administration().health().running, 0);
 }
 
 TEST(Engine, R1_5_CompletionStoresResultTimeAndOneNotice) {
@@ -41,13 +41,14 @@ TEST(Engine, R1_6_CancelIsFinalAtOnceAndKeepsWhatThereWas) {
   const Task task = world.launch("long 30");
   world.advance(3'000);
   const auto cancelled =
-      world.ask<TaskView>([&](auto reply) { world.engine->cancel(task.id, "user", std::move(reply)); });
+      world.ask<TaskView>([&](auto reply) { world.engine->tasks().cancel(task.id, "user", std::move(reply)); });
   ASSERT_TRUE(cancelled);
   EXPECT_EQ(cancelled->task.state, TaskState::cancelled);
   world.advance(100);
   EXPECT_FALSE(world.get(task.id).stopping);
-  EXPECT_EQ(world.engine->health().running, 0);
-  const auto again = world.ask<TaskView>([&](auto reply) { world.engine->cancel(task.id, "user", std::move(reply)); });
+  EXPECT_EQ(world.engine->administration().health().running, 0);
+  const auto again =
+      world.ask<TaskView>([&](auto reply) { world.engine->tasks().cancel(task.id, "user", std::move(reply)); });
   EXPECT_EQ(again.error().code, Code::conflict);
   EXPECT_FALSE(world.store->messages(task.session_id, 0, 0, 10)->messages.empty());
 }
@@ -85,11 +86,11 @@ TEST(Engine, R3_1_TheFirstReadingOfAResultIsMarked) {
   World world;
   const Task task = world.launch("long 2");
   auto read = [&](Millis block) {
-    return world.ask<ResultView>([&](auto reply) { world.engine->result(task.id, block, std::move(reply)); });
+    return world.ask<ResultView>([&](auto reply) { world.engine->tasks().result(task.id, block, std::move(reply)); });
   };
   EXPECT_FALSE(read(0)->view.task.retrieved_at);
   std::optional<Result<ResultView>> blocked;
-  world.engine->result(task.id, 60'000, [&](Result<ResultView> view) { blocked.emplace(std::move(view)); });
+  world.engine->tasks().result(task.id, 60'000, [&](Result<ResultView> view) { blocked.emplace(std::move(view)); });
   world.settle();
   EXPECT_FALSE(blocked);
   world.advance(4'000);
@@ -102,7 +103,7 @@ TEST(Engine, R3_2_ABlockedReadingThatRunsOutAnswersWithProgress) {
   World world;
   const Task task = world.launch("long 30");
   std::optional<Result<ResultView>> blocked;
-  world.engine->result(task.id, 1'000, [&](Result<ResultView> view) { blocked.emplace(std::move(view)); });
+  world.engine->tasks().result(task.id, 1'000, [&](Result<ResultView> view) { blocked.emplace(std::move(view)); });
   world.advance(1'200);
   ASSERT_TRUE(blocked && *blocked);
   EXPECT_TRUE((*blocked)->timed_out);
@@ -126,7 +127,7 @@ TEST(Engine, R3_4_ClearNeverTouchesATaskAtWork) {
   const Task done = world.launch("noop");
   world.advance(100);
   const Task running = world.launch("long 30");
-  const auto cleared = world.ask<Cleared>([&](auto reply) { world.engine->clear({}, std::move(reply)); });
+  const auto cleared = world.ask<Cleared>([&](auto reply) { world.engine->tasks().clear({}, std::move(reply)); });
   ASSERT_TRUE(cleared);
   EXPECT_EQ(cleared->removed, 1);
   EXPECT_EQ(cleared->left, 1);
@@ -139,14 +140,14 @@ TEST(Engine, R3_5_ASessionThatEndsTakesItsTasksWithIt) {
   const auto child = [](Launch& launch) { launch.parent_session_id = SessionId("ses_parent"); };
   const Task running = world.launch("long 30", child);
   const Task other = world.launch("long 30");
-  const auto ended =
-      world.ask<int64_t>([&](auto reply) { world.engine->end_session(SessionId("ses_parent"), std::move(reply)); });
+  const auto ended = world.ask<int64_t>(
+      [&](auto reply) { world.engine->sessions().end_session(SessionId("ses_parent"), std::move(reply)); });
   ASSERT_TRUE(ended) << ended.error().message;
   EXPECT_EQ(*ended, 1);
   EXPECT_EQ(world.store->get(running.id).error().reason, "session_ended");
   world.advance(100);
   EXPECT_EQ(world.get(other.id).state, TaskState::running);
-  EXPECT_EQ(world.engine->health().running, 1);
+  EXPECT_EQ(world.engine->administration().health().running, 1);
 }
 
 TEST(Engine, R4_2_SilenceIsWarnedOfAndThenHung) {
@@ -175,12 +176,13 @@ TEST(Engine, R4_6_AQuestionHoldsNoSlotAndItsAnswerReachesTheAgent) {
   world.advance(2'000);
   const Task asking = world.get(task.id);
   ASSERT_NE(open_ask(asking), nullptr);
-  EXPECT_EQ(world.engine->health().running, 0);
+  EXPECT_EQ(world.engine->administration().health().running, 0);
   const Task next = world.launch("noop");
   EXPECT_EQ(next.state, TaskState::running);
   world.advance(100);
   input::Answered answer{open_ask(asking)->request_id, "answer", "blue", "user"};
-  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->answer(task.id, answer, std::move(reply)); }));
+  ASSERT_TRUE(
+      world.ask<TaskView>([&](auto reply) { world.engine->tasks().answer(task.id, answer, std::move(reply)); }));
   world.advance(5'000);
   EXPECT_EQ(world.get(task.id).state, TaskState::completed);
   EXPECT_NE(world.get(task.id).result->find("blue"), std::string::npos) << *world.get(task.id).result;
@@ -191,7 +193,7 @@ TEST(Engine, R5_1_AMessageReachesARunningAgentOnce) {
   const Task task = world.launch("long 5");
   world.advance(1'000);
   const auto sent = world.ask<MessageTaken>(
-      [&](auto reply) { world.engine->message(task.id, {.text = "hello there"}, std::move(reply)); });
+      [&](auto reply) { world.engine->tasks().message(task.id, {.text = "hello there"}, std::move(reply)); });
   ASSERT_TRUE(sent);
   world.advance(8'000);
   const auto page = world.store->messages(task.session_id, 0, 0, 100);
@@ -207,7 +209,8 @@ TEST(Engine, R5_3_ResumeIsForCompletedTasksAndSaysSoOtherwise) {
   const Task task = world.launch("noop");
   world.advance(100);
   auto resume = [&](const TaskId& id) {
-    return world.ask<MessageTaken>([&](auto reply) { world.engine->resume(id, {.text = "long 2"}, std::move(reply)); });
+    return world.ask<MessageTaken>(
+        [&](auto reply) { world.engine->tasks().resume(id, {.text = "long 2"}, std::move(reply)); });
   };
   const auto resumed = resume(task.id);
   ASSERT_TRUE(resumed) << resumed.error().message;
@@ -227,7 +230,7 @@ TEST(Engine, R7_2_ABatchIsWholeOnce) {
   EXPECT_TRUE(is_id(batch.value, "batch_"));
   const Task second = world.launch("fail", [&](Launch& launch) { launch.batch_id = batch; });
   std::optional<Result<BatchCounts>> whole;
-  world.engine->wait_batch(batch, Engine::Until::all, 60'000, [&](Result<BatchCounts> counts) { whole = counts; });
+  world.engine->tasks().wait_batch(batch, Until::all, 60'000, [&](Result<BatchCounts> counts) { whole = counts; });
   world.advance(4'000);
   ASSERT_TRUE(whole && *whole);
   EXPECT_EQ((*whole)->working(), 0);
@@ -246,14 +249,16 @@ TEST(Engine, P2_TheSameKeyMakesOneTask) {
   launch.prompt = "noop";
   std::vector<TaskId> made;
   for (int i = 0; i < 3; ++i)
-    world.engine->launch(launch, "key-1", "print-1", [&](Result<TaskView> view) { made.push_back(view->task.id); });
+    world.engine->tasks().launch(launch, "key-1", "print-1",
+                                 [&](Result<TaskView> view) { made.push_back(view->task.id); });
   world.settle();
-  world.engine->launch(launch, "key-1", "print-1", [&](Result<TaskView> view) { made.push_back(view->task.id); });
+  world.engine->tasks().launch(launch, "key-1", "print-1",
+                               [&](Result<TaskView> view) { made.push_back(view->task.id); });
   world.settle();
   ASSERT_EQ(made.size(), 4U);
   for (const TaskId& id : made) EXPECT_EQ(id, made.front());
-  const auto other =
-      world.ask<TaskView>([&](auto reply) { world.engine->launch(launch, "key-1", "print-2", std::move(reply)); });
+  const auto other = world.ask<TaskView>(
+      [&](auto reply) { world.engine->tasks().launch(launch, "key-1", "print-2", std::move(reply)); });
   EXPECT_EQ(other.error().code, Code::conflict);
 }
 
@@ -262,15 +267,15 @@ TEST(Engine, R5_5_NoticesWaitUntilTheyAreTaken) {
   std::optional<Result<std::vector<Notice>>> waited;
   const SessionId parent("ses_parent");
   const Task task = world.launch("long 1", [&](Launch& launch) { launch.parent_session_id = parent; });
-  world.engine->notices(parent, 0, 10, 60'000,
-                        [&](Result<std::vector<Notice>> notices) { waited = std::move(notices); });
+  world.engine->sessions().notices(parent, 0, 10, 60'000,
+                                   [&](Result<std::vector<Notice>> notices) { waited = std::move(notices); });
   world.settle();
   EXPECT_FALSE(waited);
   world.advance(3'000);
   ASSERT_TRUE(waited && *waited);
   ASSERT_EQ((*waited)->size(), 1U);
   const auto taken = world.ask<Notice>(
-      [&](auto reply) { world.engine->take_notice(parent, (*waited)->front().id, std::move(reply)); });
+      [&](auto reply) { world.engine->sessions().take_notice(parent, (*waited)->front().id, std::move(reply)); });
   ASSERT_TRUE(taken);
   EXPECT_TRUE(taken->taken_at);
   EXPECT_TRUE(world.store->notices(parent, 0, 10)->empty());

@@ -24,7 +24,7 @@ void Feeds::drop_unheld() {
   looked_at_ = std::max(feeds_min, 2 * (tasks_.size() + sessions_.size()));
 }
 
-std::shared_ptr<Feed> Feeds::of(const TaskId& id) {
+std::shared_ptr<Feed> Feeds::feed(const TaskId& id) {
   drop_unheld();
   std::weak_ptr<Feed>& known = tasks_[id];
   std::shared_ptr<Feed> feed = known.lock();
@@ -36,7 +36,7 @@ std::shared_ptr<Feed> Feeds::of(const TaskId& id) {
   return feed;
 }
 
-std::shared_ptr<Feed> Feeds::of(const SessionId& id) {
+std::shared_ptr<Feed> Feeds::session_feed(const SessionId& id) {
   drop_unheld();
   std::weak_ptr<Feed>& known = sessions_[id];
   std::shared_ptr<Feed> feed = known.lock();
@@ -120,5 +120,7 @@ std::vector<FramePtr> Feeds::frames(const std::vector<Event>& events) const {
   }
   return out;
 }
+
+FramePtr Feeds::gone_frame(const Tombstone& gone) const { return make_gone_frame(gone); }
 
 }  // namespace errand

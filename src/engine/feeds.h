@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "driver/driver.h"
-#include "engine/feed.h"
+#include "engine/streams.h"
 #include "store/store.h"
 
 namespace errand {
 
-class Feeds {
+class Feeds final : public Streams {
  public:
   // The number of the last event of a task that is in memory; 0: it is not.
   using LastSeq = std::function<int64_t(const TaskId& id)>;
@@ -28,14 +28,11 @@ class Feeds {
   // `printer` reads the logs that `output` events name; null: nothing prints here.
   Feeds(const Driver* printer, LastSeq last_seq, Skip skip);
 
-  // The feed of a task; made where there is none. Of a task that is at rest it has no tail: the store is read.
-  std::shared_ptr<Feed> of(const TaskId& id);
-  // The feed of a session's notices has no frames: its readers are woken when there may be one.
-  std::shared_ptr<Feed> of(const SessionId& id);
-  std::shared_ptr<Feed> all() { return all_; }
-
-  // Frames of stored events, with the text of `output` put in. Blocking.
-  std::vector<FramePtr> frames(const std::vector<Event>& events) const;
+  std::shared_ptr<Feed> feed(const TaskId& id) override;
+  std::shared_ptr<Feed> all() override { return all_; }
+  std::shared_ptr<Feed> session_feed(const SessionId& id) override;
+  std::vector<FramePtr> frames(const std::vector<Event>& events) const override;
+  FramePtr gone_frame(const Tombstone& gone) const override;
 
   // At the start: what was stored before is not published.
   void start_at(int64_t pos) { all_->start_at(0, pos); }

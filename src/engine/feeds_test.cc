@@ -32,8 +32,8 @@ Feeds feeds_at(int64_t last_seq = 0) {
 
 TEST(Feeds, ShowWhatIsPublishedToWhoeverHoldsThem) {
   Feeds feeds = feeds_at(4);
-  const std::shared_ptr<Feed> feed = feeds.of(task);
-  EXPECT_EQ(feeds.of(task), feed) << "one for all";
+  const std::shared_ptr<Feed> feed = feeds.feed(task);
+  EXPECT_EQ(feeds.feed(task), feed) << "one for all";
   Reader reader;
   feed->add(&reader);
   EXPECT_TRUE(feeds.is_read(task));
@@ -73,7 +73,7 @@ TEST(Feeds, OfASessionWakeItsReaders) {
   Feeds feeds = feeds_at();
   Reader reader;
   {
-    const std::shared_ptr<Feed> feed = feeds.of(session);
+    const std::shared_ptr<Feed> feed = feeds.session_feed(session);
     feed->add(&reader);
     feeds.wake(session);
     feeds.wake(SessionId("ses_b"));
@@ -86,10 +86,10 @@ TEST(Feeds, OfASessionWakeItsReaders) {
 
 TEST(Feeds, ThatNobodyHoldsDoNotPileUp) {
   Feeds feeds = feeds_at();
-  const std::shared_ptr<Feed> held = feeds.of(task);
-  for (int i = 0; i < 10'000; ++i) std::ignore = feeds.of(TaskId("task_" + std::to_string(i)));
+  const std::shared_ptr<Feed> held = feeds.feed(task);
+  for (int i = 0; i < 10'000; ++i) std::ignore = feeds.feed(TaskId("task_" + std::to_string(i)));
   EXPECT_LE(feeds.size(), 257);
-  EXPECT_EQ(feeds.of(task), held);
+  EXPECT_EQ(feeds.feed(task), held);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Sessions, and why one is not there (R3.6): of a session that ended a mark stays, as of a task that went. It is a
-// stored setting, made in the commit in which the session goes, and forgotten when it is old (removal.cc).
+// stored setting, made in the commit in which the session goes, and forgotten when it is old (retention.h).
 #pragma once
 
 #include "store/store.h"

@@ -31,7 +31,7 @@ Task parent_of(World& world, std::string prompt = "tools") {
 Result<TaskView> fork_of(World& world, const SessionId& parent, std::function<void(Launch&)> more = {}) {
   Launch launch{.agent_id = "demo", .prompt = "text", .fork = true, .parent_session_id = parent};
   if (more) more(launch);
-  return world.ask<TaskView>([&](auto reply) { world.engine->launch(launch, {}, {}, std::move(reply)); });
+  return world.ask<TaskView>([&](auto reply) { world.engine->tasks().launch(launch, {}, {}, std::move(reply)); });
 }
 
 TEST(ForkLaunch, GivesTheChildTheParentsConversation) {
@@ -140,7 +140,7 @@ TEST(ForkLaunch, OfAMessageThatIsNotTheSessionsIsRefused) {
 TEST(ForkLaunch, OfAForeignSessionWithoutMessagesIsRefused) {
   World world;
   ASSERT_TRUE(world.ask<Session>([&](auto reply) {
-    world.engine->open_session({.id = SessionId("ses_foreign"), .origin = "mcp"}, std::move(reply));
+    world.engine->sessions().open_session({.id = SessionId("ses_foreign"), .origin = "mcp"}, std::move(reply));
   }));
   const Result<TaskView> made = fork_of(world, SessionId("ses_foreign"));
   ASSERT_FALSE(made);
@@ -153,7 +153,7 @@ TEST(ForkLaunch, IsSafeToRepeatWithAKey) {
   Launch launch{.agent_id = "demo", .prompt = "noop", .fork = true, .parent_session_id = parent.session_id};
   std::vector<TaskId> ids;
   for (int i = 0; i < 2; ++i)
-    world.engine->launch(launch, "key", "print", [&](Result<TaskView> made) {
+    world.engine->tasks().launch(launch, "key", "print", [&](Result<TaskView> made) {
       ASSERT_TRUE(made);
       ids.push_back(made->task.id);
     });

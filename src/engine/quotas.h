@@ -17,7 +17,8 @@
 
 #include "base/time.h"
 #include "base/timers.h"
-#include "engine/engine.h"
+#include "engine/administration.h"
+#include "task/task.h"
 
 namespace errand {
 

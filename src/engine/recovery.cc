@@ -1,34 +1,15 @@
-// After a start: what was at work is taken up or settled, what waited waits again, what has no task is ended.
+#include "engine/recovery.h"
+
 #include <algorithm>
 #include <iterator>
+#include <unordered_set>
+#include <utility>
 
 #include "base/log.h"
-#include "engine/engine_impl.h"
 
 namespace errand {
-namespace {
 
-constexpr int message_page = 50;
-constexpr Millis forget_after_start_ms = 60'000;  // A start has better things to do.
-
-}  // namespace
-
-// The agent's message that is still open: its newest one, though users may have written behind it.
-Result<std::optional<Message>> open_message(Store& store, const SessionId& session) {
-  for (int64_t before = INT64_MAX;;) {
-    Result<MessagePage> page = store.messages(session, 0, before, message_page);
-    if (!page) return std::unexpected(page.error());
-    for (auto message = page->messages.rbegin(); message != page->messages.rend(); ++message) {
-      if (message->role != Role::assistant) continue;
-      if (message->completed_at) return std::nullopt;
-      return std::move(*message);
-    }
-    if (!page->more || page->messages.empty()) return std::nullopt;
-    before = page->messages.front().seq;
-  }
-}
-
-struct EngineImpl::Recovered {
+struct Recovery::Found {
   struct Working {
     Task task;
     int64_t last_message = 0;
@@ -42,102 +23,99 @@ struct EngineImpl::Recovered {
   std::vector<Commit::Setting> settings;
 };
 
-void EngineImpl::recover(Reply<void> reply) {
-  recovering_ = true;
-  recovered_ = std::move(reply);
-  feeds_.start_at(parts_.store.last_pos());
-  read(
-      [](Store& store) -> Result<Recovered> {
-        Recovered recovered;
-        std::unordered_set<BatchId> batches;
-        Result<std::vector<Task>> working = store.working();
-        if (!working) return std::unexpected(working.error());
-        for (Task& task : *working) {
-          Recovered::Working entry{.task = std::move(task)};
-          Result<Session> session = store.session(entry.task.session_id);
-          if (!session) return std::unexpected(session.error());
-          entry.last_message = session->last_message;
-          Result<std::optional<Message>> open = open_message(store, entry.task.session_id);
-          if (!open) return std::unexpected(open.error());
-          entry.open = std::move(*open);
-          for (const WaitingMessage& waiting : entry.task.waiting) {
-            Result<Message> message = store.message(waiting.id);
-            if (!message) return std::unexpected(message.error());
-            entry.messages.push_back(std::move(*message));
-          }
-          if (entry.task.launch.batch_id) batches.insert(entry.task.launch.batch_id);
-          recovered.working.push_back(std::move(entry));
-        }
-        Result<std::vector<QueuedTask>> queued = store.queued();
-        if (!queued) return std::unexpected(queued.error());
-        recovered.queued = std::move(*queued);
-        for (const QueuedTask& task : recovered.queued)
-          if (task.batch_id) batches.insert(task.batch_id);
-        for (const BatchId& id : batches) {
-          Result<StoredBatch> batch = read_batch(store, id);
-          if (!batch) return std::unexpected(batch.error());
-          recovered.batches.emplace_back(id, std::move(*batch));
-        }
-        Result<Time> next = store.next_expiry();
-        if (!next) return std::unexpected(next.error());
-        recovered.next_expiry = *next;
-        for (const char* prefix : {"agents/", "settings/"}) {
-          Result<std::vector<Commit::Setting>> settings = store.settings(prefix);
-          if (!settings) return std::unexpected(settings.error());
-          std::ranges::move(*settings, std::back_inserter(recovered.settings));
-        }
-        return recovered;
-      },
-      [this](Result<Recovered> recovered) {
-        if (!recovered) return std::exchange(recovered_, nullptr)(std::unexpected(recovered.error()));
-        take_up(std::move(*recovered));
-      });
+// Blocking.
+Result<Recovery::Found> Recovery::read(Store& store) {
+  Found found;
+  std::unordered_set<BatchId> batches;
+  Result<std::vector<Task>> working = store.working();
+  if (!working) return std::unexpected(working.error());
+  for (Task& task : *working) {
+    Found::Working entry{.task = std::move(task)};
+    Result<Session> session = store.session(entry.task.session_id);
+    if (!session) return std::unexpected(session.error());
+    entry.last_message = session->last_message;
+    Result<std::optional<Message>> open = open_message(store, entry.task.session_id);
+    if (!open) return std::unexpected(open.error());
+    entry.open = std::move(*open);
+    for (const WaitingMessage& waiting : entry.task.waiting) {
+      Result<Message> message = store.message(waiting.id);
+      if (!message) return std::unexpected(message.error());
+      entry.messages.push_back(std::move(*message));
+    }
+    if (entry.task.launch.batch_id) batches.insert(entry.task.launch.batch_id);
+    found.working.push_back(std::move(entry));
+  }
+  Result<std::vector<QueuedTask>> queued = store.queued();
+  if (!queued) return std::unexpected(queued.error());
+  found.queued = std::move(*queued);
+  for (const QueuedTask& task : found.queued)
+    if (task.batch_id) batches.insert(task.batch_id);
+  for (const BatchId& id : batches) {
+    Result<StoredBatch> batch = read_batch(store, id);
+    if (!batch) return std::unexpected(batch.error());
+    found.batches.emplace_back(id, std::move(*batch));
+  }
+  Result<Time> next = store.next_expiry();
+  if (!next) return std::unexpected(next.error());
+  found.next_expiry = *next;
+  for (const char* prefix : {"agents/", "settings/"}) {
+    Result<std::vector<Commit::Setting>> settings = store.settings(prefix);
+    if (!settings) return std::unexpected(settings.error());
+    std::ranges::move(*settings, std::back_inserter(found.settings));
+  }
+  return found;
 }
 
-void EngineImpl::take_up(Recovered recovered) {
-  use_stored(recovered.settings);
-  for (auto& [id, batch] : recovered.batches) batches_.add(id, std::move(batch));
-  const size_t in_line = recovered.queued.size();
-  slots_.enqueue_all(std::move(recovered.queued));
-  for (Recovered::Working& entry : recovered.working) {
+void Recovery::recover(Reply<void> reply) {
+  shared_.recovering = true;
+  shared_.read(&Recovery::read, [this, reply = std::move(reply)](Result<Found> found) mutable {
+    if (!found) return reply(std::unexpected(found.error()));
+    take_up(std::move(*found));
+    shared_.recovering = false;
+    shared_.schedule();
+    reply({});
+  });
+}
+
+void Recovery::take_up(Found found) {
+  rooms_.admin.use_stored(found.settings);
+  for (auto& [id, batch] : found.batches) rooms_.batches.add(id, std::move(batch));
+  const size_t in_line = found.queued.size();
+  rooms_.slots.enqueue_all(std::move(found.queued));
+  for (Found::Working& entry : found.working) {
     assert_task(entry.task);
     const LivePtr live = std::make_shared<Live>(entry.task.id);
     live->recorder.start(entry.last_message, std::move(entry.open));
     for (Message& message : entry.messages) live->messages.insert_or_assign(message.id, std::move(message));
     live->task = std::make_shared<const Task>(std::move(entry.task));
-    lives_.emplace(live->id, live);
-    batches_.take_up(*live->task);
-    settle_slot(*live);
-    quotas_.settle(*live->task);
-    const Driver* const driver = driver_of(*live->task);
+    rooms_.lives.add(live);
+    rooms_.batches.take_up(*live->task);
+    rooms_.lives.settle_slot(*live);
+    rooms_.quotas.settle(*live->task);
+    const Driver* const driver = agents_.driver_of(*live->task);
     if (driver != nullptr && driver->capabilities().reattach) {
-      take_up_turn(live);
+      rooms_.turns.take_up(live);
     } else {
-      submit(live, {.input = input::Lost{live->task->run,
-                                         "The server was ended while it ran, and its agent cannot take up the work "
-                                         "again; retry starts it anew."}});
+      rooms_.lives.submit(
+          live, {.input = input::Lost{live->task->run,
+                                      "The server was ended while it ran, and its agent cannot take up the work "
+                                      "again; retry starts it anew."}});
     }
   }
-  log_info("engine", "took up " + std::to_string(recovered.working.size()) + " tasks at work, " +
-                         std::to_string(in_line) + " in line");
-  next_expiry_ = recovered.next_expiry;
-  wall_ahead_ = wall().ms - steady().ms;
-  arm_retention();
-  arm_forgetting(forget_after_start_ms);
+  log_info("engine", "took up " + std::to_string(found.working.size()) + " tasks at work, " + std::to_string(in_line) +
+                         " in line");
+  rooms_.retention.start(found.next_expiry);
   end_orphans();
-  recovering_ = false;
-  schedule();
-  std::exchange(recovered_, nullptr)({});
 }
 
 // R2.3: a process whose task is gone is ended, and what its runs left goes.
-void EngineImpl::end_orphans() {
+void Recovery::end_orphans() {
   // Of a store that is damaged nobody knows what is gone.
-  if (parts_.store.health().state == StoreState::damaged) return;
-  for (const auto& [name, driver] : parts_.drivers) {
-    driver->known_runs([this, driver, alive = std::weak_ptr(alive_)](std::vector<Driver::KnownRun> runs) {
+  if (shared_.store.health().state == StoreState::damaged) return;
+  for (const auto& [name, driver] : agents_.drivers()) {
+    driver->known_runs([this, driver, alive = shared_.alive()](std::vector<Driver::KnownRun> runs) {
       if (alive.expired() || runs.empty()) return;
-      read(
+      shared_.read(
           [runs = std::move(runs)](Store& store) {
             // Per run: 0 keep, 1 end, 2 forget the task.
             std::vector<std::pair<Driver::KnownRun, int>> verdicts;
@@ -154,7 +132,7 @@ void EngineImpl::end_orphans() {
           },
           [this, driver](std::vector<std::pair<Driver::KnownRun, int>> verdicts) {
             for (const auto& [run, verdict] : verdicts) {
-              if (lives_.contains(run.task)) continue;  // It was taken up, or is being made, meanwhile.
+              if (rooms_.lives.find(run.task)) continue;  // It was taken up, or is being made, meanwhile.
               log_warning("engine", "ending what is left of " + run.task.value + "." + std::to_string(run.run));
               if (verdict == 2)
                 driver->forget(run.task);

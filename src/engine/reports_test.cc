@@ -99,7 +99,8 @@ TEST(Waiting, ThatIsCancelledFreesTheLine) {
   const Task waits = world.run_script("quota", Script().blocked(WaitKind::quota, "Usage limit.", 600'000));
   world.advance(50);
   const Task same = world.run_script("same", Script().say("me too"));
-  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->cancel(waits.id, "user", std::move(reply)); }));
+  ASSERT_TRUE(
+      world.ask<TaskView>([&](auto reply) { world.engine->tasks().cancel(waits.id, "user", std::move(reply)); }));
   EXPECT_FALSE(world.get(waits.id).wait);
   EXPECT_TRUE(world.run_to_rest(same.id));
 }
@@ -118,8 +119,8 @@ TEST(Waiting, HoldsOthersForADayAtMostWhateverAProviderSays) {
   const Task first = world.run_script("first", Script().say("me too"));
   const Task second = world.run_script("second", Script().say("me too"), [](Launch& l) { l.model = "other"; });
   world.advance(1'000);
-  ASSERT_EQ(world.engine->quotas().size(), 2u);
-  for (const Quota& quota : world.engine->quotas()) {
+  ASSERT_EQ(world.engine->administration().quotas().size(), 2u);
+  for (const Quota& quota : world.engine->administration().quotas()) {
     EXPECT_EQ(quota.since, since);
     EXPECT_EQ(quota.until, since + day);
   }
@@ -131,24 +132,25 @@ TEST(Waiting, HoldsOthersForADayAtMostWhateverAProviderSays) {
   world.advance(180'000, 1'000);
   EXPECT_EQ(world.get(first.id).state, TaskState::completed);
   EXPECT_EQ(world.get(second.id).state, TaskState::completed);
-  EXPECT_TRUE(world.engine->quotas().empty());
+  EXPECT_TRUE(world.engine->administration().quotas().empty());
   EXPECT_TRUE(world.get(named.id).wait) << "it waits on by itself";
 }
 
 TEST(Waiting, IsListedAndEndedByAPerson) {
   World world;
   const auto clear = [&](const std::string& account) {
-    return world.ask<int64_t>([&](auto reply) { world.engine->clear_quota(account, std::move(reply)); });
+    return world.ask<int64_t>(
+        [&](auto reply) { world.engine->administration().clear_quota(account, std::move(reply)); });
   };
-  EXPECT_TRUE(world.engine->quotas().empty());
+  EXPECT_TRUE(world.engine->administration().quotas().empty());
   EXPECT_EQ(clear("").value(), 0);
   const Task waits = world.run_script("quota", Script().blocked(WaitKind::quota, "Usage limit.", 600'000).say("On."),
                                       [](Launch& l) { l.model = "m"; });
   world.advance(50);
   const Task same = world.run_script("same", Script().say("me too"), [](Launch& l) { l.model = "m"; });
   world.advance(50);
-  ASSERT_EQ(world.engine->quotas().size(), 1u);
-  const Quota quota = world.engine->quotas().front();
+  ASSERT_EQ(world.engine->administration().quotas().size(), 1u);
+  const Quota quota = world.engine->administration().quotas().front();
   EXPECT_EQ(quota.account, "script/m");
   EXPECT_EQ(quota.driver, "script");
   EXPECT_EQ(quota.model, "m");
@@ -162,13 +164,13 @@ TEST(Waiting, IsListedAndEndedByAPerson) {
   const auto unknown = clear("script/other");
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().reason, "no_quota");
-  EXPECT_EQ(world.engine->quotas().size(), 1u);
+  EXPECT_EQ(world.engine->administration().quotas().size(), 1u);
 
   ASSERT_EQ(clear("script/m").value(), 1);
   // It was durable before it was told.
   world.crash();
   EXPECT_FALSE(world.get(waits.id).wait);
-  EXPECT_TRUE(world.engine->quotas().empty());
+  EXPECT_TRUE(world.engine->administration().quotas().empty());
   ASSERT_TRUE(world.run_to_rest(same.id));
 }
 
@@ -176,7 +178,9 @@ TEST(Waiting, ThatIsLiftedGoesOnAtOnce) {
   World world;
   const Task waits = world.run_script("quota", Script().blocked(WaitKind::quota, "Usage limit.", 600'000).say("On."));
   world.advance(50);
-  ASSERT_EQ(world.ask<int64_t>([&](auto reply) { world.engine->clear_quota("", std::move(reply)); }).value(), 1);
+  ASSERT_EQ(
+      world.ask<int64_t>([&](auto reply) { world.engine->administration().clear_quota("", std::move(reply)); }).value(),
+      1);
   world.advance(1'000);
   EXPECT_EQ(world.get(waits.id).state, TaskState::completed);
 }
@@ -190,10 +194,12 @@ TEST(Waiting, OfAProgramThatCannotBeToldHoldsNobodyElseWhenItIsLifted) {
   const Task same = world.run_script("same", Script().say("me too"));
   world.advance(1'000);
   EXPECT_EQ(world.get(same.id).state, TaskState::pending);
-  ASSERT_EQ(world.ask<int64_t>([&](auto reply) { world.engine->clear_quota("", std::move(reply)); }).value(), 1);
+  ASSERT_EQ(
+      world.ask<int64_t>([&](auto reply) { world.engine->administration().clear_quota("", std::move(reply)); }).value(),
+      1);
   ASSERT_TRUE(world.run_to_rest(same.id));
   EXPECT_TRUE(world.get(waits.id).wait);
-  EXPECT_TRUE(world.engine->quotas().empty());
+  EXPECT_TRUE(world.engine->administration().quotas().empty());
 }
 
 TEST(Waiting, GoesOnAfterTheServerDied) {

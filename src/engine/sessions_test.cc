@@ -9,22 +9,24 @@ struct Sessions : testing::Test {
   World world;
   Result<Session> open(const char* id) {
     return world.ask<Session>([&](auto reply) {
-      world.engine->open_session({.id = SessionId(id), .origin = "rest", .created_at = {}}, std::move(reply));
+      world.engine->sessions().open_session({.id = SessionId(id), .origin = "rest", .created_at = {}},
+                                            std::move(reply));
     });
   }
   Result<int64_t> end(const char* id) {
-    return world.ask<int64_t>([&](auto reply) { world.engine->end_session(SessionId(id), std::move(reply)); });
+    return world.ask<int64_t>(
+        [&](auto reply) { world.engine->sessions().end_session(SessionId(id), std::move(reply)); });
   }
   Result<TaskView> launch(const char* parent) {
     Launch launch;
     launch.agent_id = "demo";
     launch.prompt = "noop";
     launch.parent_session_id = SessionId(parent);
-    return world.ask<TaskView>([&](auto reply) { world.engine->launch(launch, {}, {}, std::move(reply)); });
+    return world.ask<TaskView>([&](auto reply) { world.engine->tasks().launch(launch, {}, {}, std::move(reply)); });
   }
   Result<std::vector<Notice>> notices(const char* id) {
     return world.ask<std::vector<Notice>>(
-        [&](auto reply) { world.engine->notices(SessionId(id), 0, 10, 0, std::move(reply)); });
+        [&](auto reply) { world.engine->sessions().notices(SessionId(id), 0, 10, 0, std::move(reply)); });
   }
 };
 
@@ -66,8 +68,8 @@ TEST_F(Sessions, R3_5_ALaunchThatComesWhileItEndsDoesNotMakeItAnew) {
   launch.prompt = "noop";
   launch.parent_session_id = SessionId("ses_a");
   std::optional<Result<int64_t>> ended;
-  world.engine->end_session(SessionId("ses_a"), [&](Result<int64_t> result) { ended = std::move(result); });
-  world.engine->launch(launch, {}, {}, [&](Result<TaskView> result) { launched.emplace(std::move(result)); });
+  world.engine->sessions().end_session(SessionId("ses_a"), [&](Result<int64_t> result) { ended = std::move(result); });
+  world.engine->tasks().launch(launch, {}, {}, [&](Result<TaskView> result) { launched.emplace(std::move(result)); });
   world.settle();
   ASSERT_TRUE(launched && ended);
   // Either it was there first and went with the session, or it was refused: the session is gone in any case.
@@ -88,7 +90,8 @@ TEST_F(Sessions, R3_5_OneThatEndsAtAnyMomentOfALaunchStaysEndedAndHasNoTasks) {
           ASSERT_TRUE(one.run_to_rest(other.id));
           one.crash();
           ASSERT_TRUE(one.ask<Session>([&](auto reply) {
-            one.engine->open_session({.id = SessionId("ses_a"), .origin = "rest", .created_at = {}}, std::move(reply));
+            one.engine->sessions().open_session({.id = SessionId("ses_a"), .origin = "rest", .created_at = {}},
+                                                std::move(reply));
           }));
           if (known) one.launch("noop", [](Launch& l) { l.parent_session_id = SessionId("ses_a"); });
           Launch launch;
@@ -100,9 +103,11 @@ TEST_F(Sessions, R3_5_OneThatEndsAtAnyMomentOfALaunchStaysEndedAndHasNoTasks) {
           std::optional<Result<TaskView>> launched;
           const auto begin = [&](bool end) {
             if (end)
-              one.engine->end_session(SessionId("ses_a"), [&](Result<int64_t> result) { ended = std::move(result); });
+              one.engine->sessions().end_session(SessionId("ses_a"),
+                                                 [&](Result<int64_t> result) { ended = std::move(result); });
             else
-              one.engine->launch(launch, {}, {}, [&](Result<TaskView> result) { launched.emplace(std::move(result)); });
+              one.engine->tasks().launch(launch, {}, {},
+                                         [&](Result<TaskView> result) { launched.emplace(std::move(result)); });
           };
           begin(end_first);
           for (int i = 0; i < steps; ++i)
@@ -142,11 +147,12 @@ TEST_F(Sessions, MarksOfWhatWentAndTheirKeysAreForgottenAfterThirtyDays) {
   with_key.agent_id = "demo";
   with_key.prompt = "noop";
   const auto launch_with_key = [&] {
-    return world.ask<TaskView>([&](auto reply) { world.engine->launch(with_key, "key", "print", std::move(reply)); });
+    return world.ask<TaskView>(
+        [&](auto reply) { world.engine->tasks().launch(with_key, "key", "print", std::move(reply)); });
   };
   const TaskId id = launch_with_key()->task.id;
   ASSERT_TRUE(world.run_to_rest(id));
-  ASSERT_TRUE(world.ask<void>([&](auto reply) { world.engine->remove(id, Gone::deleted, std::move(reply)); }));
+  ASSERT_TRUE(world.ask<void>([&](auto reply) { world.engine->tasks().remove(id, Gone::deleted, std::move(reply)); }));
   ASSERT_TRUE(open("ses_a"));
   ASSERT_TRUE(end("ses_a"));
   for (int days = 0; days < 29; days += 7) {
@@ -179,13 +185,13 @@ TEST_F(Sessions, ThereIsABoundOnMarksHoweverYoungTheyAre) {
 }
 
 TEST_F(Sessions, FeedsThatNobodyReadsDoNotStay) {
-  const std::shared_ptr<Feed> held = world.engine->feed(TaskId("task_held"));
+  const std::shared_ptr<Feed> held = world.engine->streams().feed(TaskId("task_held"));
   for (int i = 0; i < 5'000; ++i) {
-    world.engine->feed(TaskId("task_" + std::to_string(i)));
-    world.engine->session_feed(SessionId("ses_" + std::to_string(i)));
+    world.engine->streams().feed(TaskId("task_" + std::to_string(i)));
+    world.engine->streams().session_feed(SessionId("ses_" + std::to_string(i)));
   }
-  EXPECT_LT(world.engine->health().feeds, 1'000);
-  EXPECT_EQ(world.engine->feed(TaskId("task_held")), held);
+  EXPECT_LT(world.engine->administration().health().feeds, 1'000);
+  EXPECT_EQ(world.engine->streams().feed(TaskId("task_held")), held);
 }
 
 }  // namespace

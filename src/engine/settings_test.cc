@@ -10,7 +10,7 @@ namespace {
 using fake::Script;
 
 Result<Agent> put(World& world, std::string id, Agent agent) {
-  return world.ask<Agent>([&](auto reply) { world.engine->put_agent(id, agent, std::move(reply)); });
+  return world.ask<Agent>([&](auto reply) { world.engine->administration().put_agent(id, agent, std::move(reply)); });
 }
 
 Agent reviewer() {
@@ -35,7 +35,7 @@ TEST(Agents, AreUsedAtOnceAndKeptOverRestarts) {
   expected.id = made->id;
   EXPECT_EQ(*made, expected);
   for (int i = 0; i < 2; ++i) {
-    const std::vector<Agent> agents = world.engine->agents();
+    const std::vector<Agent> agents = world.engine->administration().agents();
     EXPECT_EQ(std::ranges::count(agents, expected), 1);
     const Task task = world.run_script("x", Script().say("ok"), [](Launch& l) { l.agent_id = "reviewer"; });
     EXPECT_EQ(task.launch.agent_id, made->id);
@@ -77,13 +77,13 @@ TEST(Agents, AreChangedAndRemovedButTheFoundOnes) {
   other.driver = "nothing";
   EXPECT_EQ(put(world, made.id, other).error().reason, "unknown_driver");
   const auto remove = [&](std::string id) {
-    return world.ask<void>([&](auto reply) { world.engine->remove_agent(id, std::move(reply)); });
+    return world.ask<void>([&](auto reply) { world.engine->administration().remove_agent(id, std::move(reply)); });
   };
   EXPECT_EQ(remove("demo").error().reason, "agent_is_fixed");
   EXPECT_TRUE(remove(made.id));
   EXPECT_EQ(remove(made.id).error().code, Code::not_found);
   world.crash();
-  EXPECT_EQ(std::ranges::count(world.engine->agents(), "reviewer", &Agent::name), 0);
+  EXPECT_EQ(std::ranges::count(world.engine->administration().agents(), "reviewer", &Agent::name), 0);
 }
 
 TEST(Agents, AtMostSoManyOfOneWorkAtOnce) {
@@ -112,7 +112,8 @@ TEST(Agents, AreMeantByTheirNamesInTheLimits) {
 Result<EngineSettings> change(World& world, const std::function<void(SettingsChange&)>& set) {
   SettingsChange change;
   set(change);
-  return world.ask<EngineSettings>([&](auto reply) { world.engine->change_settings(change, std::move(reply)); });
+  return world.ask<EngineSettings>(
+      [&](auto reply) { world.engine->administration().change_settings(change, std::move(reply)); });
 }
 
 TEST(SettingsChanges, LimitOneAgentOrModelAndLetItGoAgain) {
@@ -122,8 +123,8 @@ TEST(SettingsChanges, LimitOneAgentOrModelAndLetItGoAgain) {
     to.take("max_per_model").max_per_model = {{"m", 2}};
   }));
   world.crash();
-  EXPECT_EQ(world.engine->settings().max_per_agent, (std::map<std::string, int>{{"script", 1}}));
-  EXPECT_EQ(world.engine->settings().max_per_model, (std::map<std::string, int>{{"m", 2}}));
+  EXPECT_EQ(world.engine->administration().settings().max_per_agent, (std::map<std::string, int>{{"script", 1}}));
+  EXPECT_EQ(world.engine->administration().settings().max_per_model, (std::map<std::string, int>{{"m", 2}}));
   const auto scripted = [](Launch& l) { l.agent_id = "script"; };
   const Task first = world.run_script("hang", Script().hang(), scripted);
   const Task second = world.run_script("hang", Script().hang(), scripted);
@@ -151,7 +152,7 @@ TEST(SettingsChanges, HoldAtOnceAndOverRestarts) {
   EXPECT_EQ(changed->max_concurrent, 2);
   EXPECT_EQ(world.get(second.id).state, TaskState::running);
   world.crash();
-  const EngineSettings settings = world.engine->settings();
+  const EngineSettings settings = world.engine->administration().settings();
   EXPECT_EQ(settings.max_concurrent, 2);
   EXPECT_EQ(settings.retention_ms, 60'000);
   EXPECT_EQ(settings.ask_timeout_ms, 5'000);
@@ -170,15 +171,15 @@ TEST(SettingsChanges, LoseToWhatTheFileOrAFlagSays) {
   }));
   world.pinned = {"max_concurrent"};
   world.crash();
-  EXPECT_EQ(world.engine->settings().max_concurrent, 3);
-  EXPECT_TRUE(world.engine->settings().wake);
+  EXPECT_EQ(world.engine->administration().settings().max_concurrent, 3);
+  EXPECT_TRUE(world.engine->administration().settings().wake);
   const Result<EngineSettings> refused = change(world, [](SettingsChange& to) {
     to.take("max_concurrent").max_concurrent = 9;
     to.take("wake").wake = false;
   });
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().reason, "setting_is_pinned");
-  EXPECT_TRUE(world.engine->settings().wake) << "all of it, or nothing";
+  EXPECT_TRUE(world.engine->administration().settings().wake) << "all of it, or nothing";
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
-// Tasks that tasks launch: what they may do, how deep they go, and what ends with their parent.
+#include "engine/subtree.h"
+
 #include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
-#include "engine/engine_impl.h"
 #include "engine/find_session.h"
 #include "task/permission.h"
 
@@ -38,7 +38,7 @@ Status check_folders(const Launch& launch, const Task& parent) {
 }  // namespace
 
 // A child may do no more than its parent.
-Status EngineImpl::bound_by(Launch& launch, const Task& parent) const {
+Status Subtree::bound_by(Launch& launch, const Task& parent) const {
   const Launch& above = parent.launch;
   if (above.ancestors.size() >= depth_max)
     return fail(Code::forbidden,
@@ -66,15 +66,13 @@ Status EngineImpl::bound_by(Launch& launch, const Task& parent) const {
   return check_folders(launch, parent);
 }
 
-// Finds the task whose session the launch names as its parent, where there is one, and binds the launch by it.
-void EngineImpl::with_parent(Launch&& launch, Reply<Launch> then) {
-  const SessionId session = launch.parent_session_id;
-  if (session.empty() || parents_.knows(session)) {
-    launch.bounds.clear();
-    return then(std::move(launch));
-  }
-  read(
-      [session](Store& store) -> Result<std::optional<Task>> {
+bool Subtree::may_be_bound(const Launch& launch) const {
+  return launch.parent_session_id && !parents_.knows(launch.parent_session_id);
+}
+
+void Subtree::bind(Launch& launch, std::move_only_function<void(Status)> then) {
+  shared_.read(
+      [session = launch.parent_session_id](Store& store) -> Result<std::optional<Task>> {
         Result<Session> found = find_session(store, session);
         // One that was never there is a foreign program's, and is made with its first task. One that has ended stays
         // so.
@@ -86,46 +84,40 @@ void EngineImpl::with_parent(Launch&& launch, Reply<Launch> then) {
         if (!task) return std::unexpected(task.error());
         return std::optional(std::move(*task));
       },
-      [this, launch = std::move(launch), then = std::move(then)](Result<std::optional<Task>> parent) mutable {
+      [this, &launch, then = std::move(then)](Result<std::optional<Task>> parent) mutable {
         if (!parent) return then(std::unexpected(parent.error()));
+        if (*parent) return then(bound_by(launch, **parent));
         // A task's own session ends with the task.
-        if (!*parent && parents_.has_ended(launch.parent_session_id))
-          return then(session_ended(launch.parent_session_id));
-        if (!*parent) {
-          launch.bounds.clear();
-          return then(std::move(launch));
-        }
-        if (Status bound = bound_by(launch, **parent); !bound) return then(std::unexpected(bound.error()));
-        then(std::move(launch));
+        if (parents_.has_ended(launch.parent_session_id)) return then(session_ended(launch.parent_session_id));
+        launch.bounds.clear();
+        then({});
       });
 }
 
-// A cancel takes the tasks that the task launched, and theirs. What the server does not get to before it dies is found
-// when those begin or are taken up (is_orphaned).
-void EngineImpl::cancel_children(const SessionId& session) {
-  read([session](Store& store) { return store.tasks_of_parent(session); },
-       [this, session](Result<std::vector<TaskId>> children) {
-         if (!children) {
-           timers_.add(store_retry_ms, [this, session] { cancel_children(session); });
-           return schedule();
-         }
-         act_on_each(
-             std::move(*children),
-             [this](const TaskId& id, EachDone done) {
-               Action action{.input = input::Cancel{"parent"}};
-               action.reply = [this, id, done = std::move(done)](const Result<TaskPtr>& cancelled) mutable {
-                 const bool failed = !cancelled && cancelled.error().code != Code::conflict &&
-                                     cancelled.error().code != Code::not_found;
-                 if (failed) submit(id, {.input = input::Cancel{"parent"}});  // Our own: tried until it is stored.
-                 done(cancelled.has_value());
-               };
-               submit(id, std::move(action));
-             },
-             [](int64_t) {});
-       });
+void Subtree::cancel_children(const SessionId& session) {
+  shared_.read([session](Store& store) { return store.tasks_of_parent(session); },
+               [this, session](Result<std::vector<TaskId>> children) {
+                 if (!children) {
+                   shared_.timers.add(store_retry_ms, [this, session] { cancel_children(session); });
+                   return shared_.schedule();
+                 }
+                 each_.act(
+                     std::move(*children),
+                     [this](const TaskId& id, Each::Done done) {
+                       Action action{.input = input::Cancel{"parent"}};
+                       action.reply = [this, id, done = std::move(done)](const Result<TaskPtr>& cancelled) mutable {
+                         const bool failed = !cancelled && cancelled.error().code != Code::conflict &&
+                                             cancelled.error().code != Code::not_found;
+                         if (failed)
+                           lives_.submit(id, {.input = input::Cancel{"parent"}});  // Our own: tried until it is stored.
+                         done(cancelled.has_value());
+                       };
+                       lives_.submit(id, std::move(action));
+                     },
+                     [](int64_t) {});
+               });
 }
 
-// Its parent was cancelled, or is gone, and nobody has begun it anew since.
 Result<bool> is_orphaned(Store& store, const Task& task) {
   if (task.launch.ancestors.empty()) return false;
   const Result<Task> parent = store.get(task.launch.ancestors.front());

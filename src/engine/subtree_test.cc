@@ -27,7 +27,7 @@ Error refused(World& world, const Task& parent, std::function<void(Launch&)> mor
   mark_launched_by_agent(launch);
   if (more) more(launch);
   Result<TaskView> made =
-      world.ask<TaskView>([&](auto reply) { world.engine->launch(launch, {}, {}, std::move(reply)); });
+      world.ask<TaskView>([&](auto reply) { world.engine->tasks().launch(launch, {}, {}, std::move(reply)); });
   EXPECT_FALSE(made);
   return made ? Error{} : made.error();
 }
@@ -75,7 +75,8 @@ TEST(Subtree, ACancelTakesWhatTheTaskLaunchedAndTheirs) {
   const Task child = child_of(world, root, "child", Script().hang());
   const Task grandchild = child_of(world, child, "child", Script().hang());
   const Task stranger = world.run_script("root", Script().hang());
-  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->cancel(root.id, "user", std::move(reply)); }));
+  ASSERT_TRUE(
+      world.ask<TaskView>([&](auto reply) { world.engine->tasks().cancel(root.id, "user", std::move(reply)); }));
   world.advance(100);
   EXPECT_EQ(world.get(root.id).reason, "cancelled_by_user");
   EXPECT_EQ(world.get(child.id).reason, "cancelled_by_parent");
@@ -89,7 +90,8 @@ TEST(Subtree, ACancelTakesThemAlsoWhereTheStoreCannotBeReadAtFirst) {
   const Task root = world.run_script("root", Script().hang());
   const Task child = child_of(world, root, "child", Script().hang());
   world.read_fault = [] { return Error{Code::unavailable, "The disk is away.", "io"}; };
-  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->cancel(root.id, "user", std::move(reply)); }));
+  ASSERT_TRUE(
+      world.ask<TaskView>([&](auto reply) { world.engine->tasks().cancel(root.id, "user", std::move(reply)); }));
   world.advance(2'000);
   world.read_fault = nullptr;
   EXPECT_EQ(world.get(child.id).state, TaskState::running);
@@ -117,9 +119,10 @@ TEST(Subtree, WhatIsRetriedAfterTheCancelIsLeftAlone) {
   World world({.max_concurrent = 10});
   const Task root = world.run_script("root", Script().hang());
   const Task child = child_of(world, root, "child", Script().hang());
-  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->cancel(root.id, "user", std::move(reply)); }));
+  ASSERT_TRUE(
+      world.ask<TaskView>([&](auto reply) { world.engine->tasks().cancel(root.id, "user", std::move(reply)); }));
   world.advance(100);
-  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->retry(child.id, {}, std::move(reply)); }));
+  ASSERT_TRUE(world.ask<TaskView>([&](auto reply) { world.engine->tasks().retry(child.id, {}, std::move(reply)); }));
   world.advance(100);
   EXPECT_EQ(world.get(child.id).state, TaskState::running);
   world.crash();
@@ -164,7 +167,7 @@ TEST(Budget, OfCallsTurnsCostAndTimeToo) {
   ASSERT_TRUE(world.run_to_rest(by_turns.id));
   EXPECT_EQ(world.get(by_turns.id).state, TaskState::completed);
   ASSERT_TRUE(world.ask<MessageTaken>(
-      [&](auto reply) { world.engine->message(by_turns.id, {.text = "more"}, std::move(reply)); }));
+      [&](auto reply) { world.engine->tasks().message(by_turns.id, {.text = "more"}, std::move(reply)); }));
   ASSERT_TRUE(world.run_to_rest(by_turns.id));
   EXPECT_EQ(world.error(by_turns.id).code, "budget");
 }
@@ -256,7 +259,7 @@ TEST(OwnNotices, OfATaskAtRestAreKeptForItsNextTurn) {
   EXPECT_EQ(untaken(world, parent), 1u);
   world.crash();
   ASSERT_TRUE(world.ask<MessageTaken>(
-      [&](auto reply) { world.engine->message(parent.id, {.text = "and?"}, std::move(reply)); }));
+      [&](auto reply) { world.engine->tasks().message(parent.id, {.text = "and?"}, std::move(reply)); }));
   ASSERT_TRUE(world.run_to_rest(parent.id));
   EXPECT_EQ(told(world, parent, child), 1);
   EXPECT_EQ(untaken(world, parent), 0u);
@@ -295,8 +298,8 @@ TEST(OwnNotices, ThatItsToolHasTakenAreNotToldAgain) {
   ASSERT_TRUE(world.run_to_rest(child.id));
   world.advance(100);
   const NoticeId notice = world.store->notices(parent.session_id, 0, 10)->front().id;
-  ASSERT_TRUE(
-      world.ask<Notice>([&](auto reply) { world.engine->take_notice(parent.session_id, notice, std::move(reply)); }));
+  ASSERT_TRUE(world.ask<Notice>(
+      [&](auto reply) { world.engine->sessions().take_notice(parent.session_id, notice, std::move(reply)); }));
   ASSERT_TRUE(world.run_to_rest(parent.id));
   EXPECT_EQ(told(world, parent, child), 0);
 }

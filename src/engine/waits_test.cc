@@ -6,8 +6,8 @@ namespace errand {
 namespace {
 
 struct Waiting {
-  explicit Waiting(World& world, std::vector<TaskId> ids, Engine::Until until, Millis block_ms = 60'000) {
-    key = world.engine->wait(std::move(ids), until, block_ms, [this](Result<void> done) {
+  explicit Waiting(World& world, std::vector<TaskId> ids, Until until, Millis block_ms = 60'000) {
+    key = world.engine->tasks().wait(std::move(ids), until, block_ms, [this](Result<void> done) {
       answers += 1;
       ok = done.has_value();
     });
@@ -22,8 +22,8 @@ TEST(Waits, ForAllOrForTheFirst) {
   World world;
   const Task slow = world.launch("long 5");
   const Task quick = world.launch("long 2");
-  Waiting all(world, {slow.id, quick.id}, Engine::Until::all);
-  Waiting first(world, {slow.id, quick.id}, Engine::Until::first);
+  Waiting all(world, {slow.id, quick.id}, Until::all);
+  Waiting first(world, {slow.id, quick.id}, Until::first);
   EXPECT_EQ(first.answers, 0);
   while (at_work(world.get(quick.id).state)) world.advance(100);
   EXPECT_EQ(first.answers, 1);
@@ -39,9 +39,9 @@ TEST(Waits, AnswerAtOnceForWhatIsAtRestOrGone) {
   World world;
   const Task task = world.launch("noop");
   world.advance(100);
-  EXPECT_EQ(Waiting(world, {task.id, TaskId("task_never")}, Engine::Until::all).answers, 1);
-  EXPECT_EQ(Waiting(world, {task.id, task.id}, Engine::Until::all).answers, 1);
-  Waiting nothing(world, {}, Engine::Until::all);
+  EXPECT_EQ(Waiting(world, {task.id, TaskId("task_never")}, Until::all).answers, 1);
+  EXPECT_EQ(Waiting(world, {task.id, task.id}, Until::all).answers, 1);
+  Waiting nothing(world, {}, Until::all);
   world.advance(10);
   EXPECT_EQ(nothing.answers, 1);
 }
@@ -49,14 +49,15 @@ TEST(Waits, AnswerAtOnceForWhatIsAtRestOrGone) {
 TEST(Waits, EndWithTheTaskTheTimeOrWhoeverWaits) {
   World world;
   const Task task = world.launch("long 30");
-  Waiting timed(world, {task.id}, Engine::Until::all, 500);
-  Waiting given_up(world, {task.id}, Engine::Until::all);
-  Waiting removed(world, {task.id}, Engine::Until::all);
+  Waiting timed(world, {task.id}, Until::all, 500);
+  Waiting given_up(world, {task.id}, Until::all);
+  Waiting removed(world, {task.id}, Until::all);
   world.advance(600);
   EXPECT_EQ(timed.answers, 1);
-  world.engine->give_up(given_up.key);
-  world.engine->give_up(given_up.key);
-  ASSERT_TRUE(world.ask<void>([&](auto reply) { world.engine->remove(task.id, Gone::deleted, std::move(reply)); }));
+  world.engine->tasks().give_up(given_up.key);
+  world.engine->tasks().give_up(given_up.key);
+  ASSERT_TRUE(
+      world.ask<void>([&](auto reply) { world.engine->tasks().remove(task.id, Gone::deleted, std::move(reply)); }));
   world.advance(100);
   EXPECT_EQ(removed.answers, 1);
   EXPECT_EQ(given_up.answers, 0);
@@ -73,10 +74,10 @@ TEST(Waits, R5_5_WhoWaitsForOneThatIsCancelledHasItsResultAndItsNoticeWhenNothin
   });
   world.advance(1'000);
   std::optional<Result<ResultView>> blocked;
-  world.engine->result(task.id, 60'000, [&](Result<ResultView> result) { blocked.emplace(std::move(result)); });
-  Waiting waiting(world, {task.id}, Engine::Until::all);
+  world.engine->tasks().result(task.id, 60'000, [&](Result<ResultView> result) { blocked.emplace(std::move(result)); });
+  Waiting waiting(world, {task.id}, Until::all);
   const auto cancelled =
-      world.ask<TaskView>([&](auto reply) { world.engine->cancel(task.id, "user", std::move(reply)); });
+      world.ask<TaskView>([&](auto reply) { world.engine->tasks().cancel(task.id, "user", std::move(reply)); });
   ASSERT_TRUE(cancelled);
   EXPECT_EQ(cancelled->task.state, TaskState::cancelled) << "at once";
   EXPECT_TRUE(cancelled->task.stopping);
@@ -85,7 +86,7 @@ TEST(Waits, R5_5_WhoWaitsForOneThatIsCancelledHasItsResultAndItsNoticeWhenNothin
   EXPECT_FALSE(blocked);
   EXPECT_TRUE(world.store->notices_of_task(task.id)->empty());
   // Whoever does not wait is answered.
-  EXPECT_TRUE(world.ask<ResultView>([&](auto reply) { world.engine->result(task.id, 0, std::move(reply)); }));
+  EXPECT_TRUE(world.ask<ResultView>([&](auto reply) { world.engine->tasks().result(task.id, 0, std::move(reply)); }));
   world.crash();  // Its notice is owed over a crash, too.
   EXPECT_TRUE(world.run_until([&] { return !world.get(task.id).stopping; }));
   EXPECT_EQ(world.store->notices_of_task(task.id)->size(), 1u);
@@ -94,7 +95,7 @@ TEST(Waits, R5_5_WhoWaitsForOneThatIsCancelledHasItsResultAndItsNoticeWhenNothin
 TEST(Waits, AreAnsweredWhenTheServerStops) {
   World world;
   const Task task = world.launch("long 30");
-  Waiting waiting(world, {task.id}, Engine::Until::all);
+  Waiting waiting(world, {task.id}, Until::all);
   world.engine->drain([](Result<void>) {});
   world.settle();
   EXPECT_EQ(waiting.answers, 1);

@@ -100,7 +100,8 @@ struct World {
     launch.agent_id = "demo";
     launch.prompt = std::move(prompt);
     if (more) more(launch);
-    Result<TaskView> made = ask<TaskView>([&](auto reply) { engine->launch(launch, {}, {}, std::move(reply)); });
+    Result<TaskView> made =
+        ask<TaskView>([&](auto reply) { engine->tasks().launch(launch, {}, {}, std::move(reply)); });
     EXPECT_TRUE(made) << (made ? "" : made.error().message);
     return made ? made->task : Task{};
   }

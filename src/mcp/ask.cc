@@ -148,7 +148,7 @@ void take_answers(const RpcPtr& rpc, std::move_only_function<void(bool dismissed
     if (!response) continue;
     ++left->count;
     const TaskId task(key.substr(0, key.find('/')));
-    rpc->parts.engine.get(task, [rpc, key, left, answer = *response](Result<TaskView> view) {
+    rpc->parts.engine.tasks().get(task, [rpc, key, left, answer = *response](Result<TaskView> view) {
       if (!view) return left->done();
       const auto ask = std::ranges::find_if(
           view->task.asks, [&](const Ask& one) { return one.decision.empty() && ask_key(view->task.id, one) == key; });
@@ -159,7 +159,8 @@ void take_answers(const RpcPtr& rpc, std::move_only_function<void(bool dismissed
         left->dismissed = true;
         return left->done();
       }
-      rpc->parts.engine.answer(view->task.id, std::move(*answered), [left](const Result<TaskView>&) { left->done(); });
+      rpc->parts.engine.tasks().answer(view->task.id, std::move(*answered),
+                                       [left](const Result<TaskView>&) { left->done(); });
     });
   }
   left->done();

@@ -181,19 +181,20 @@ void HttpEndpoint::initialize(const net::ExchangePtr& exchange, Incoming message
   session.id = SessionId(prefix_for(exchange->request.who) + random_secret(parts_.random, 18));
   session.origin = "mcp";
   session.title = message.text("clientInfo", "name").substr(0, 100);
-  with_.engine.open_session(session, [this, exchange, message = std::move(message)](const Result<Session>& opened) {
-    if (!opened) return refuse(exchange, 503, message.id, {code::internal, opened.error().message, {}});
-    if (known_.size() >= sessions_kept) known_.clear();
-    known_.insert(opened->id.value);
-    Peer peer{.era = Era::legacy, .connection = opened->id.value, .session = opened->id};
-    read_caller(exchange->request, peer);
-    parts_.protocol.request(message, peer, nullptr, [exchange, id = opened->id.value](Answer answer) {
-      exchange->reply({.status = 200,
-                       .content_type = "application/json",
-                       .body = std::move(answer.text),
-                       .headers = {{"Mcp-Session-Id", id}}});
-    });
-  });
+  with_.engine.sessions().open_session(
+      session, [this, exchange, message = std::move(message)](const Result<Session>& opened) {
+        if (!opened) return refuse(exchange, 503, message.id, {code::internal, opened.error().message, {}});
+        if (known_.size() >= sessions_kept) known_.clear();
+        known_.insert(opened->id.value);
+        Peer peer{.era = Era::legacy, .connection = opened->id.value, .session = opened->id};
+        read_caller(exchange->request, peer);
+        parts_.protocol.request(message, peer, nullptr, [exchange, id = opened->id.value](Answer answer) {
+          exchange->reply({.status = 200,
+                           .content_type = "application/json",
+                           .body = std::move(answer.text),
+                           .headers = {{"Mcp-Session-Id", id}}});
+        });
+      });
 }
 
 void HttpEndpoint::with_session(const net::ExchangePtr& exchange, std::move_only_function<void(SessionId)> then) {

@@ -125,14 +125,14 @@ void Protocol::answer_call(const RpcPtr& rpc, const tools::ToolResult& result) {
 
 void Protocol::with_notices(const Peer& peer, std::function<void(std::vector<Notice>)> then) {
   if (peer.session.empty() || peer.rights.only_looks()) return then({});
-  parts_.engine.notices(
+  parts_.engine.sessions().notices(
       peer.session, 0, notices_told_max, 0, [this, peer, then = std::move(then)](Result<std::vector<Notice>> found) {
         // A session that nobody knows yet has none.
         if (!found || found->empty()) return then({});
         auto left = std::make_shared<size_t>(found->size());
         auto told = std::make_shared<std::vector<Notice>>(std::move(*found));
         for (const Notice& notice : *told)
-          parts_.engine.take_notice(peer.session, notice.id, [left, told, then](const Result<Notice>&) {
+          parts_.engine.sessions().take_notice(peer.session, notice.id, [left, told, then](const Result<Notice>&) {
             if (--*left == 0) then(std::move(*told));
           });
       });

@@ -149,11 +149,11 @@ std::string completion_result(const Rpc& rpc, std::vector<std::string> values) {
 }
 
 void complete_name(const RpcPtr& rpc, const TaskId& id, std::string begun) {
-  rpc->parts.engine.get(id, [rpc, begun = std::move(begun)](Result<TaskView> view) {
+  rpc->parts.engine.tasks().get(id, [rpc, begun = std::move(begun)](Result<TaskView> view) {
     if (!view || !owns(*rpc, view->task)) return rpc->result(completion_result(*rpc, {}));
     read_then(
         rpc,
-        [task = view->task, driver = rpc->parts.engine.driver_of(view->task),
+        [task = view->task, driver = rpc->parts.engine.tasks().driver_of(view->task),
          begun]() -> Result<std::vector<std::string>> {
           std::vector<std::string> names;
           const Result<ArtifactList> list = driver ? driver->artifacts(task) : ArtifactList{};
@@ -218,13 +218,13 @@ void read_resource(const RpcPtr& rpc) {
   if (!what)
     return unknown_resource(
         rpc, uri, "No resource has this address. resources/list and resources/templates/list name the resources.");
-  rpc->parts.engine.get(what->task, [rpc, uri, what = *what](Result<TaskView> view) {
+  rpc->parts.engine.tasks().get(what->task, [rpc, uri, what = *what](Result<TaskView> view) {
     if (!view) return unknown_resource(rpc, uri, view.error().message);
     if (!owns(*rpc, view->task)) return unknown_resource(rpc, uri, "This task belongs to another session.");
     const bool rests = !at_work(view->task.state);
     if (!what.artifact) return look(rpc, uri, what, rests);
     rpc->parts.readers.post(
-        [rpc, uri, what, rests, task = view->task, driver = rpc->parts.engine.driver_of(view->task)] {
+        [rpc, uri, what, rests, task = view->task, driver = rpc->parts.engine.tasks().driver_of(view->task)] {
           Result<Piece> piece = read_artifact(driver, task, what);
           rpc->parts.loop.post([rpc, uri, rests, piece = std::move(piece)] {
             if (!piece) return unknown_resource(rpc, uri, piece.error().message);

@@ -35,12 +35,12 @@ TellingStream::TellingStream(NoticeStreamParts parts, SessionId session, std::st
       parts_(parts),
       session_(std::move(session)),
       subjects_(std::move(subjects)),
-      watching_(parts.engine,
+      watching_(parts.engine.streams(),
                 [this] {
                   changed_ = true;
                   ready();
                 }),
-      feed_(parts_.engine.session_feed(session_)) {
+      feed_(parts_.engine.streams().session_feed(session_)) {
   std::from_chars(last_event_id.data(), last_event_id.data() + last_event_id.size(), cursor_);
   feed_->add(this);
   subjects_->streams.push_back(this);
@@ -101,35 +101,36 @@ void TellingStream::tell_changes() {
 
 // Who may not read a resource does not hear of it either.
 void TellingStream::tell_resources(const TaskId& id) {
-  parts_.engine.get(id, while_here([this, id](const Result<TaskView>& view) {
-                      const bool others = view && !session_.empty() && view->task.launch.parent_session_id != session_;
-                      if (others) return;
-                      for (const std::string& uri : subjects_->uris) {
-                        const auto parsed = parse_task_uri(uri);
-                        if (!parsed || parsed->task != id) continue;
-                        std::string params;
-                        JsonOut(params).object().field("uri", uri).end();
-                        tell("notifications/resources/updated", std::move(params));
-                      }
-                      ready();
-                    }));
+  parts_.engine.tasks().get(id, while_here([this, id](const Result<TaskView>& view) {
+                              const bool others =
+                                  view && !session_.empty() && view->task.launch.parent_session_id != session_;
+                              if (others) return;
+                              for (const std::string& uri : subjects_->uris) {
+                                const auto parsed = parse_task_uri(uri);
+                                if (!parsed || parsed->task != id) continue;
+                                std::string params;
+                                JsonOut(params).object().field("uri", uri).end();
+                                tell("notifications/resources/updated", std::move(params));
+                              }
+                              ready();
+                            }));
 }
 
 // Only what a client would act on: its status.
 void TellingStream::tell_task(const std::string& handle) {
   if (!rpc_) return;
-  parts_.engine.get(TaskId(std::string_view(handle).substr(0, handle.find('.'))),
-                    while_here([this, handle](const Result<TaskView>& view) {
-                      const auto parsed = parse_handle(*rpc_, handle);
-                      if (!view || !parsed) return;
-                      const std::string status(task_status(*rpc_, view->task, *parsed));
-                      if (std::exchange(told_[handle], status) == status) return;
-                      describe_task(rpc_, handle, while_here([this](const std::string& members) {
-                                      if (members.empty()) return;
-                                      tell("notifications/tasks", "{" + members + "}");
-                                      ready();
-                                    }));
-                    }));
+  parts_.engine.tasks().get(TaskId(std::string_view(handle).substr(0, handle.find('.'))),
+                            while_here([this, handle](const Result<TaskView>& view) {
+                              const auto parsed = parse_handle(*rpc_, handle);
+                              if (!view || !parsed) return;
+                              const std::string status(task_status(*rpc_, view->task, *parsed));
+                              if (std::exchange(told_[handle], status) == status) return;
+                              describe_task(rpc_, handle, while_here([this](const std::string& members) {
+                                              if (members.empty()) return;
+                                              tell("notifications/tasks", "{" + members + "}");
+                                              ready();
+                                            }));
+                            }));
 }
 
 net::StreamSource::Pulled TellingStream::next(std::vector<net::Slice>& out, size_t) {

@@ -64,7 +64,7 @@ bool is_over(std::string_view status) { return status != "working" && status != 
 
 // What the call that made the task would have answered, had it waited.
 void with_result(const RpcPtr& rpc, const TaskHandle& handle, std::move_only_function<void(tools::ToolResult)> then) {
-  rpc->parts.engine.get(handle.task, [rpc, handle, then = std::move(then)](Result<TaskView> view) mutable {
+  rpc->parts.engine.tasks().get(handle.task, [rpc, handle, then = std::move(then)](Result<TaskView> view) mutable {
     if (!view) return rpc->refuse(view.error());
     tools::ToolResult result;
     JsonOut out(result.data);
@@ -104,11 +104,11 @@ void with_handle(const RpcPtr& rpc, std::move_only_function<void(TaskHandle, std
   const std::string id = rpc->message.text("taskId");
   const std::optional<TaskHandle> handle = parse_handle(*rpc, id);
   if (!handle) return refuse_unknown(rpc);
-  rpc->parts.engine.get(handle->task,
-                        [rpc, id, handle = *handle, then = std::move(then)](Result<TaskView> view) mutable {
-                          if (!view) return refuse_unknown(rpc);
-                          then(handle, id, view->task);
-                        });
+  rpc->parts.engine.tasks().get(handle->task,
+                                [rpc, id, handle = *handle, then = std::move(then)](Result<TaskView> view) mutable {
+                                  if (!view) return refuse_unknown(rpc);
+                                  then(handle, id, view->task);
+                                });
 }
 
 void answer_plain(const RpcPtr& rpc, const Task& task, const TaskHandle& handle, std::string_view id) {
@@ -168,14 +168,14 @@ void task_result(const RpcPtr& rpc) {
         rpc->result(call_result(*rpc, result, {}, meta));
       });
     const uint64_t wait =
-        rpc->parts.engine.wait({task.id}, Engine::Until::all, wait_ms, [rpc](const Result<void>& over) {
+        rpc->parts.engine.tasks().wait({task.id}, Until::all, wait_ms, [rpc](const Result<void>& over) {
           if (rpc->cancellation) rpc->cancellation->on_cancel(nullptr);
           if (!over) return rpc->refuse(over.error());
           task_result(rpc);
         });
     if (!rpc->cancellation) return;
     rpc->cancellation->on_cancel([rpc, wait] {
-      rpc->parts.engine.give_up(wait);
+      rpc->parts.engine.tasks().give_up(wait);
       rpc->refuse(RpcError{code::internal, "The wait was cancelled; the task goes on.", {}});
     });
   });
@@ -187,7 +187,7 @@ void cancel_task(const RpcPtr& rpc) {
       if (rpc->modern()) return rpc->result(empty_result(*rpc));
       return rpc->refuse(RpcError{code::invalid_params, "The task has ended already; nothing was changed.", {}});
     }
-    rpc->parts.engine.cancel(task.id, "parent", [rpc, handle, id](Result<TaskView> after) {
+    rpc->parts.engine.tasks().cancel(task.id, "parent", [rpc, handle, id](Result<TaskView> after) {
       if (rpc->modern()) return rpc->result(empty_result(*rpc));  // Where it ended by itself meanwhile, too.
       if (!after) return rpc->refuse(after.error());
       answer_plain(rpc, after->task, handle, id);
@@ -200,22 +200,22 @@ void update_task(const RpcPtr& rpc) {
   const json::value* given = rpc->message.param("inputResponses");
   if (!given || !given->is_object())
     return rpc->refuse(RpcError{code::invalid_params, "`inputResponses` must be an object.", {}});
-  with_handle(rpc,
-              [rpc, responses = given->as_object()](const TaskHandle& handle, const std::string&, const Task& task) {
-                auto left = std::make_shared<size_t>(1);
-                const auto done = [rpc, left] {
-                  if (--*left == 0) rpc->result(empty_result(*rpc));
-                };
-                const bool current = task.turn == handle.turn && task.attempt == handle.attempt;
-                for (const Ask& ask : current ? open_asks(*rpc, task) : std::vector<Ask>()) {
-                  const json::value* response = responses.if_contains(ask_key(task.id, ask));
-                  std::optional<input::Answered> answered = response ? read_answer(*response, ask) : std::nullopt;
-                  if (!answered) continue;
-                  ++*left;
-                  rpc->parts.engine.answer(task.id, std::move(*answered), [done](const Result<TaskView>&) { done(); });
-                }
-                done();
-              });
+  with_handle(
+      rpc, [rpc, responses = given->as_object()](const TaskHandle& handle, const std::string&, const Task& task) {
+        auto left = std::make_shared<size_t>(1);
+        const auto done = [rpc, left] {
+          if (--*left == 0) rpc->result(empty_result(*rpc));
+        };
+        const bool current = task.turn == handle.turn && task.attempt == handle.attempt;
+        for (const Ask& ask : current ? open_asks(*rpc, task) : std::vector<Ask>()) {
+          const json::value* response = responses.if_contains(ask_key(task.id, ask));
+          std::optional<input::Answered> answered = response ? read_answer(*response, ask) : std::nullopt;
+          if (!answered) continue;
+          ++*left;
+          rpc->parts.engine.tasks().answer(task.id, std::move(*answered), [done](const Result<TaskView>&) { done(); });
+        }
+        done();
+      });
 }
 
 }  // namespace
@@ -244,7 +244,7 @@ std::string_view task_status(const Rpc& rpc, const Task& task, const TaskHandle&
 void describe_task(const RpcPtr& rpc, std::string id, std::move_only_function<void(std::string members)> then) {
   const std::optional<TaskHandle> handle = parse_handle(*rpc, id);
   if (!handle) return then({});
-  rpc->parts.engine.get(
+  rpc->parts.engine.tasks().get(
       handle->task, [rpc, id = std::move(id), handle = *handle, then = std::move(then)](Result<TaskView> view) mutable {
         if (!view) return then({});
         const Task& task = view->task;
@@ -277,7 +277,7 @@ bool wants_task(const Rpc& rpc, tools::Role role) {
 
 void answer_with_task(const RpcPtr& rpc, const tools::ToolResult& result) {
   const TaskId id(std::string_view(json::parse(result.data).at("task_id").as_string()));
-  rpc->parts.engine.get(id, [rpc, said = result.text](Result<TaskView> view) {
+  rpc->parts.engine.tasks().get(id, [rpc, said = result.text](Result<TaskView> view) {
     if (!view) return rpc->refuse(view.error());
     const Task& task = view->task;
     const TaskHandle handle{task.id, task.turn, task.attempt};

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/streams.h"
 
 namespace errand::mcp {
 
@@ -16,7 +16,7 @@ inline constexpr size_t watched_max = 100;  // Tasks of one client.
 class Watching {
  public:
   // `wake` is called inside the engine's own work when something changed: remember it, and take() later.
-  Watching(Engine& engine, std::function<void()> wake) : engine_(engine), wake_(std::move(wake)) {}
+  Watching(Streams& streams, std::function<void()> wake) : streams_(streams), wake_(std::move(wake)) {}
 
   // These and no others; of too many, the first.
   void keep(const std::set<TaskId>& ids);
@@ -25,7 +25,7 @@ class Watching {
 
  private:
   struct Reader final : FeedReader {
-    Reader(Watching& all, TaskId task) : owner(all), id(std::move(task)), feed(owner.engine_.feed(id)) {
+    Reader(Watching& all, TaskId task) : owner(all), id(std::move(task)), feed(owner.streams_.feed(id)) {
       feed->add(this);
     }
     ~Reader() override { feed->remove(this); }
@@ -40,7 +40,7 @@ class Watching {
     const std::shared_ptr<Feed> feed;
   };
 
-  Engine& engine_;
+  Streams& streams_;
   const std::function<void()> wake_;
   std::map<TaskId, std::unique_ptr<Reader>> readers_;
   std::set<TaskId> changed_;

@@ -7,7 +7,7 @@ namespace errand::tools {
 AskWatch::AskWatch(CallPtr call, std::vector<TaskId> ids, std::function<void()> asked)
     : call_(std::move(call)), ids_(std::move(ids)), asked_(std::move(asked)) {
   if (call_->caller.session.empty()) return;
-  feed_ = call_->parts.engine.session_feed(call_->caller.session);
+  feed_ = call_->parts.engine.streams().session_feed(call_->caller.session);
   feed_->add(this);
   wake();
 }
@@ -27,7 +27,7 @@ void AskWatch::wake() {
 void AskWatch::look() {
   looking_ = false;
   for (const TaskId& id : ids_)
-    call_->parts.engine.get(id, [this, here = alive_.watch()](const Result<TaskView>& view) {
+    call_->parts.engine.tasks().get(id, [this, here = alive_.watch()](const Result<TaskView>& view) {
       if (view && !here.gone()) seen(view->task);
     });
 }

@@ -44,7 +44,7 @@ void cancel_all(const CallPtr& call, Members members) {
   if (members.tasks.empty()) return answer(call, {}, {}, members.more);
   state->waiting = members.tasks.size();
   for (const Task& task : members.tasks)
-    call->parts.engine.cancel(task.id, by(*call), [call, state, id = task.id](Result<TaskView> view) {
+    call->parts.engine.tasks().cancel(task.id, by(*call), [call, state, id = task.id](Result<TaskView> view) {
       if (view)
         state->cancelled.push_back(view->task);
       else
@@ -61,7 +61,7 @@ void cancel_one(const CallPtr& call, std::string id) {
                            task.id.value + " has ended already (" + std::string(status_word(task.state)) +
                                "); nothing was changed. " + call->name("clear") + " removes it.",
                            "at_rest"});
-    call->parts.engine.cancel(task.id, by(*call), [call](Result<TaskView> after) {
+    call->parts.engine.tasks().cancel(task.id, by(*call), [call](Result<TaskView> after) {
       if (!after) return call->refuse(after.error());
       answer(call, {after->task}, {}, false);
     });

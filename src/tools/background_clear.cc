@@ -7,8 +7,8 @@
 namespace errand::tools {
 namespace {
 
-void clear(const CallPtr& call, Engine::Scope scope) {
-  call->parts.engine.clear(std::move(scope), [call](Result<Cleared> cleared) {
+void clear(const CallPtr& call, Tasks::Scope scope) {
+  call->parts.engine.tasks().clear(std::move(scope), [call](Result<Cleared> cleared) {
     if (!cleared) return call->refuse(cleared.error());
     std::string data;
     JsonOut(data).object().field("removed", cleared->removed).field("left", cleared->left).end();
@@ -22,7 +22,7 @@ void clear(const CallPtr& call, Engine::Scope scope) {
 void handle(const CallPtr& call, api::Fields fields) {
   const Scope asked = read_scope(fields, call->caller, AllBy::nothing);
   if (call->refused(fields)) return;
-  Engine::Scope scope;
+  Tasks::Scope scope;
   if (!asked.task.empty())
     return with_task(call, asked.task, [call, scope](const TaskView& view) mutable {
       scope.task = view.task.id;

@@ -31,7 +31,7 @@ void answer(const CallPtr& call, const TaskPage& page) {
   JsonOut out(data);
   out.object().key("tasks").array();
   for (const Task& task : page.tasks) {
-    const TaskView view{task, call->parts.engine.moment(task)};
+    const TaskView view{task, call->parts.engine.tasks().moment(task)};
     write_task(out, view);
     text += (text.empty() ? "" : "\n") + list_line(view);
   }

@@ -10,7 +10,7 @@ namespace {
 struct Request {
   std::string task;
   std::string request_id;
-  Engine::NewMessage message;
+  NewMessage message;
 };
 
 void tell(const CallPtr& call, const TaskView& view, std::string_view heading) {
@@ -29,15 +29,15 @@ void answer_question(const CallPtr& call, const Task& task, Request request) {
            "This is a permission request, which a person answers: on the page, or with `errand answer " +
                task.id.value + "`.",
            "needs_a_person"});
-  call->parts.engine.answer(task.id,
-                            {.request_id = request.request_id,
-                             .decision = "answer",
-                             .message = std::move(request.message.text),
-                             .by = "parent"},
-                            [call](Result<TaskView> after) {
-                              if (!after) return call->refuse(after.error());
-                              tell(call, *after, "Answered; it goes on.");
-                            });
+  call->parts.engine.tasks().answer(task.id,
+                                    {.request_id = request.request_id,
+                                     .decision = "answer",
+                                     .message = std::move(request.message.text),
+                                     .by = "parent"},
+                                    [call](Result<TaskView> after) {
+                                      if (!after) return call->refuse(after.error());
+                                      tell(call, *after, "Answered; it goes on.");
+                                    });
 }
 
 void send(const CallPtr& call, const TaskView& view, Request request) {
@@ -61,7 +61,7 @@ void send(const CallPtr& call, const TaskView& view, Request request) {
                              ") and takes no messages; start a new " + call->name("task") +
                              ", or have it retried (`errand retry`).",
                          "at_rest"});
-  call->parts.engine.message(task.id, std::move(request.message), [call](Result<MessageTaken> taken) {
+  call->parts.engine.tasks().message(task.id, std::move(request.message), [call](Result<MessageTaken> taken) {
     if (!taken) return call->refuse(taken.error());
     tell(call, taken->view, "Sent: it gets the message at its next step.");
   });

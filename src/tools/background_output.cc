@@ -23,12 +23,12 @@ struct Request {
   BatchId batch;
   bool block = false;
   Millis timeout_ms = timeout_default_s * 1'000;
-  Engine::Until until = Engine::Until::all;
+  Until until = Until::all;
 };
 
-std::optional<Engine::Until> parse_until(std::string_view word) {
-  if (word == "all") return Engine::Until::all;
-  if (word == "first") return Engine::Until::first;
+std::optional<Until> parse_until(std::string_view word) {
+  if (word == "all") return Until::all;
+  if (word == "first") return Until::first;
   return std::nullopt;
 }
 
@@ -120,18 +120,18 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
 
   void wait() {
     if (!request_.block) return gather();
-    wait_ = call_->parts.engine.wait(ids_, request_.until, request_.timeout_ms,
-                                     [self = shared_from_this()](Result<void> over) { self->over(over); });
+    wait_ = call_->parts.engine.tasks().wait(ids_, request_.until, request_.timeout_ms,
+                                             [self = shared_from_this()](Result<void> over) { self->over(over); });
     // Who waits for a task that waits for him would wait for good.
     watch_ = std::make_unique<AskWatch>(call_, ids_, [self = weak_from_this()] {
       const auto here = self.lock();
       if (!here || !here->watch_) return;
-      here->call_->parts.engine.give_up(here->wait_);
+      here->call_->parts.engine.tasks().give_up(here->wait_);
       here->over({});
     });
     if (!call_->caller.cancellation) return;
     call_->caller.cancellation->on_cancel([self = shared_from_this()] {
-      self->call_->parts.engine.give_up(self->wait_);
+      self->call_->parts.engine.tasks().give_up(self->wait_);
       self->watch_.reset();
       self->call_->refuse({Code::unavailable, "The wait was cancelled; the task goes on.", "given_up"});
     });
@@ -156,10 +156,10 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
     };
     for (size_t i = 0; i < ids_.size(); ++i) {
       if (call_->caller.rights.only_looks()) {
-        call_->parts.engine.get(ids_[i], [got, i](Result<TaskView> view) { got(i, std::move(view)); });
+        call_->parts.engine.tasks().get(ids_[i], [got, i](Result<TaskView> view) { got(i, std::move(view)); });
         continue;
       }
-      call_->parts.engine.result(ids_[i], 0, [got, i](Result<ResultView> result) {
+      call_->parts.engine.tasks().result(ids_[i], 0, [got, i](Result<ResultView> result) {
         got(i, result ? Result<TaskView>(std::move(result->view)) : std::unexpected(result.error()));
       });
     }
@@ -206,12 +206,12 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
     if (ids.empty()) return answer();
     left_ = ids.size();
     for (NoticeId& id : ids)
-      call_->parts.engine.take_notice(call_->caller.session, std::move(id),
-                                      [self = shared_from_this()](Result<Notice>) {
-                                        // One that could not be taken is told once more: that is no reason to keep the
-                                        // result back.
-                                        if (--self->left_ == 0) self->answer();
-                                      });
+      call_->parts.engine.sessions().take_notice(call_->caller.session, std::move(id),
+                                                 [self = shared_from_this()](Result<Notice>) {
+                                                   // One that could not be taken is told once more: that is no reason
+                                                   // to keep the result back.
+                                                   if (--self->left_ == 0) self->answer();
+                                                 });
   }
 
   void answer() {
@@ -222,7 +222,8 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
     if (long_ones.empty()) return write();
     // No character has more than four bytes.
     const auto bytes = static_cast<int64_t>(share() * 2);
-    const Driver* const driver = call_->parts.engine.driver_of(long_ones.front().second);  // One for all commands.
+    const Driver* const driver =
+        call_->parts.engine.tasks().driver_of(long_ones.front().second);  // One for all commands.
     read_then(
         call_,
         [driver, bytes, long_ones, heads = heads_]() mutable -> Result<std::vector<Head>> {
@@ -277,7 +278,7 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
       out.field("result_bytes", whole);
       out.field("retrieved_at", task.retrieved_at).end();
     }
-    out.end().field("timed_out", request_.block && timed_out && request_.until == Engine::Until::all);
+    out.end().field("timed_out", request_.block && timed_out && request_.until == Until::all);
     out.field("more", more_).end();
     if (more_) text += "\n\nThe batch has more tasks than the " + std::to_string(tasks_max) + " shown here.";
     call_->answer(std::move(text), std::move(data), std::move(asks));

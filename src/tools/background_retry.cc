@@ -29,9 +29,9 @@ void answer(const CallPtr& call, const std::vector<Task>& retried, const std::ve
   call->answer(std::move(text), std::move(data));
 }
 
-std::optional<Engine::NewMessage> as_message(const std::string& text) {
+std::optional<NewMessage> as_message(const std::string& text) {
   if (text.empty()) return std::nullopt;
-  return Engine::NewMessage{.text = text};
+  return NewMessage{.text = text};
 }
 
 void retry_batch(const CallPtr& call, Members members, const std::string& message) {
@@ -49,7 +49,7 @@ void retry_batch(const CallPtr& call, Members members, const std::string& messag
     if (const Status may = check_retry(task, call->caller.rights); !may) return call->refuse(may.error());
   state->waiting = members.tasks.size();
   for (const Task& task : members.tasks)
-    call->parts.engine.retry(task.id, as_message(message), [call, state, id = task.id](Result<TaskView> view) {
+    call->parts.engine.tasks().retry(task.id, as_message(message), [call, state, id = task.id](Result<TaskView> view) {
       if (view)
         state->retried.push_back(view->task);
       else
@@ -71,7 +71,7 @@ void retry_one(const CallPtr& call, std::string id, std::string message) {
                            "not_failed"});
     }
     if (const Status may = check_retry(task, call->caller.rights); !may) return call->refuse(may.error());
-    call->parts.engine.retry(task.id, as_message(message), [call](Result<TaskView> after) {
+    call->parts.engine.tasks().retry(task.id, as_message(message), [call](Result<TaskView> after) {
       if (!after) return call->refuse(after.error());
       answer(call, {after->task}, {}, false);
     });

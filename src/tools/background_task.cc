@@ -8,9 +8,9 @@
 namespace errand::tools {
 namespace {
 
-std::string agent_names(const Engine& engine) {
+std::string agent_names(const Administration& administration) {
   std::string names;
-  for (const Agent& agent : engine.agents())
+  for (const Agent& agent : administration.agents())
     if (agent.driver != "command" && agent.unavailable.empty()) names += (names.empty() ? "" : ", ") + agent.id;
   return names;
 }
@@ -41,7 +41,7 @@ void resume(const CallPtr& call, std::string id, std::string prompt) {
                                (at_work(task.state) ? ". Send it a message with " + call->name("message") + "."
                                                     : ". Start a new " + call->name("task") + " instead."),
                            "not_completed"});
-    call->parts.engine.resume(task.id, {.text = std::move(prompt)}, [call](Result<MessageTaken> taken) {
+    call->parts.engine.tasks().resume(task.id, {.text = std::move(prompt)}, [call](Result<MessageTaken> taken) {
       if (!taken) {
         const bool gone = taken.error().code == Code::not_found;
         return call->refuse(gone ? gone_for_resume(*call, taken.error()) : taken.error());
@@ -78,7 +78,8 @@ void handle(const CallPtr& call, api::Fields fields) {
   fields.flag("enable_mcp", launch.enable_mcp);
   read_launch(fields, call->caller, launch);
   if (resumed.empty() && !fields.has("agent"))
-    fields.refuse("agent", "must be given for a new task: one of " + agent_names(call->parts.engine), "missing_field");
+    fields.refuse("agent", "must be given for a new task: one of " + agent_names(call->parts.engine.administration()),
+                  "missing_field");
   if (launch.fork && call->caller.session.empty())
     fields.refuse("fork", "needs the session whose conversation is to be copied, and this call names none");
   if (call->refused(fields)) return;

@@ -85,14 +85,14 @@ void find_task(const CallPtr& call, std::string text, std::move_only_function<vo
                        "other_session"));
     then(std::move(view));
   };
-  if (is_id(text, "task_")) return call->parts.engine.get(TaskId(std::move(text)), std::move(found));
+  if (is_id(text, "task_")) return call->parts.engine.tasks().get(TaskId(std::move(text)), std::move(found));
   if (text == "task_")
     return found(fail(Code::invalid_argument, "`task_id` must be a task's id, or the beginning of one."));
   auto get = [call, found = std::move(found)](Result<TaskId> id) mutable {
     if (!id) return found(std::unexpected(id.error()));
-    call->parts.engine.get(std::move(*id), std::move(found));
+    call->parts.engine.tasks().get(std::move(*id), std::move(found));
   };
-  if (call->caller.session.empty()) return call->parts.engine.resolve(std::move(text), std::move(get));
+  if (call->caller.session.empty()) return call->parts.engine.tasks().resolve(std::move(text), std::move(get));
   // A session means its own tasks, and is not told of others' ids.
   read_then(
       call, [&store = call->parts.store, session = call->caller.session] { return store.tasks_of_parent(session); },
@@ -100,7 +100,8 @@ void find_task(const CallPtr& call, std::string text, std::move_only_function<vo
         std::erase_if(own, [&](const TaskId& id) { return !id.value.starts_with(text); });
         if (own.size() == 1) return get(std::move(own.front()));
         if (!own.empty()) return get(ambiguous(text, own));
-        if (text.size() >= others_prefix_min) return call->parts.engine.resolve(std::move(text), std::move(get));
+        if (text.size() >= others_prefix_min)
+          return call->parts.engine.tasks().resolve(std::move(text), std::move(get));
         get(fail(Code::not_found,
                  "No task of this session begins with \"" + std::string(first_characters(text, 40)) + "\"."));
       });

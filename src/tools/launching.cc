@@ -55,14 +55,15 @@ std::string started(const Call& call, const TaskView& view) {
 void launch(const CallPtr& call, Launch launch) {
   if (const Status may = check_launch(launch, call->caller.rights); !may) return call->refuse(may.error());
   // Keys are made for one call each: nothing else comes under the same one.
-  call->parts.engine.launch(std::move(launch), call->caller.key, call->caller.key.empty() ? "" : call->tool.info.name,
-                            [call](Result<TaskView> view) {
-                              if (!view) return call->refuse(view.error());
-                              std::string data;
-                              JsonOut out(data);
-                              write_task(out, *view);
-                              call->answer(started(*call, *view), std::move(data));
-                            });
+  call->parts.engine.tasks().launch(std::move(launch), call->caller.key,
+                                    call->caller.key.empty() ? "" : call->tool.info.name,
+                                    [call](Result<TaskView> view) {
+                                      if (!view) return call->refuse(view.error());
+                                      std::string data;
+                                      JsonOut out(data);
+                                      write_task(out, *view);
+                                      call->answer(started(*call, *view), std::move(data));
+                                    });
 }
 
 }  // namespace errand::tools

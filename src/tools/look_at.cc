@@ -213,7 +213,7 @@ void handle(const CallPtr& call, api::Fields fields) {
     read_then(
         call,
         [&store = call->parts.store, &clock = call->parts.clock, task = view.task,
-         driver = call->parts.engine.driver_of(view.task), request]() -> Result<ToolResult> {
+         driver = call->parts.engine.tasks().driver_of(view.task), request]() -> Result<ToolResult> {
           Result<Found> found = find(store, task, driver, request.path);
           if (!found) return std::unexpected(found.error());
           files::Seen seen;

@@ -61,15 +61,17 @@ std::string keys_of(const std::vector<StatePiece>& pieces) {
 }
 
 void change(const CallPtr& call, Action action, const std::string& key, std::optional<std::string> value) {
-  call->parts.engine.keep_state(call->caller.session, key, std::move(value), [call, action, key](Result<void> done) {
-    if (!done) return call->refuse(done.error());
-    answer(call, (action == Action::keep ? "Kept \"" : "Dropped \"") + key + "\".",
-           {.action = action == Action::keep ? "keep" : "drop", .piece = {}, .pieces = {}, .tasks = {}});
-  });
+  call->parts.engine.sessions().keep_state(
+      call->caller.session, key, std::move(value), [call, action, key](Result<void> done) {
+        if (!done) return call->refuse(done.error());
+        answer(call, (action == Action::keep ? "Kept \"" : "Dropped \"") + key + "\".",
+               {.action = action == Action::keep ? "keep" : "drop", .piece = {}, .pieces = {}, .tasks = {}});
+      });
 }
 
 void read(const CallPtr& call, Action action, const std::string& key) {
-  call->parts.engine.session_state(call->caller.session, [call, action, key](Result<std::vector<StatePiece>> pieces) {
+  call->parts.engine.sessions().session_state(call->caller.session, [call, action,
+                                                                     key](Result<std::vector<StatePiece>> pieces) {
     if (!pieces) return call->refuse(pieces.error());
     if (action == Action::list) {
       std::string text = pieces->empty() ? "This session keeps nothing." : "This session keeps:";
@@ -100,7 +102,7 @@ void list_tasks(const CallPtr& call) {
         Answer all{.action = "tasks", .piece = {}, .pieces = {}, .tasks = {}};
         std::string text;
         for (Task& task : page.tasks) {
-          const TaskMoment moment = call->parts.engine.moment(task);
+          const TaskMoment moment = call->parts.engine.tasks().moment(task);
           all.tasks.push_back({std::move(task), moment});
           text += (text.empty() ? "" : "\n") + list_line(all.tasks.back());
         }

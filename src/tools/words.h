@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/tasks.h"
 #include "task/task.h"
 
 namespace errand {

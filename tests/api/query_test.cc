@@ -98,9 +98,9 @@ TEST(ParseResult, BlocksOnlyWhenAsked) {  // R3.1, R3.2
 
 TEST(ParseBatch, WaitsForAllOrTheFirst) {
   EXPECT_EQ(parse_batch({})->until, std::nullopt);
-  EXPECT_EQ(parse_batch({{"block", "all"}, {"timeout_s", "2"}})->until, Engine::Until::all);
+  EXPECT_EQ(parse_batch({{"block", "all"}, {"timeout_s", "2"}})->until, Until::all);
   EXPECT_EQ(parse_batch({{"block", "all"}, {"timeout_s", "2"}})->block_ms, 2000);
-  EXPECT_EQ(parse_batch({{"block", "first"}})->until, Engine::Until::first);
+  EXPECT_EQ(parse_batch({{"block", "first"}})->until, Until::first);
   EXPECT_FALSE(parse_batch({{"block", "some"}}));
 }
 

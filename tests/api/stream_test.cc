@@ -167,10 +167,10 @@ TEST(TaskStream, ACutReaderLeavesNothingBehind) {
   Site site;
   const Task task = site.world.launch("long 60");
   auto reader = site.stream(task.id);
-  EXPECT_EQ(site.world.engine->health().streams, 1);
+  EXPECT_EQ(site.world.engine->administration().health().streams, 1);
   EXPECT_EQ(site.heartbeats.members(), 1u);
   reader->cut();
-  EXPECT_EQ(site.world.engine->health().streams, 0);
+  EXPECT_EQ(site.world.engine->administration().health().streams, 0);
   EXPECT_EQ(site.heartbeats.members(), 0u);
   site.world.advance(1'000);
 }

@@ -59,14 +59,14 @@ void Clients::act(Engine& engine) {
       message(engine, true);
       break;
     case 8:
-      engine.cancel(id, "user", view("cancel"));
+      engine.tasks().cancel(id, "user", view("cancel"));
       break;
     case 9:
     case 10:
       if (random_.one_in(2))
-        engine.retry(id, {}, view("retry"));
+        engine.tasks().retry(id, {}, view("retry"));
       else
-        engine.retry(id, new_message(), view("retry"));
+        engine.tasks().retry(id, new_message(), view("retry"));
       break;
     case 11:
     case 12:
@@ -75,9 +75,10 @@ void Clients::act(Engine& engine) {
       break;
     case 14:
       if (random_.one_in(2))
-        engine.remove(id, Gone::deleted, reply<void>("remove " + id.value, [this, id](const Result<void>& gone) {
-                        if (gone) truth_.acknowledged_gone(id, "remove");
-                      }));
+        engine.tasks().remove(id, Gone::deleted,
+                              reply<void>("remove " + id.value, [this, id](const Result<void>& gone) {
+                                if (gone) truth_.acknowledged_gone(id, "remove");
+                              }));
       else
         clear(engine);
       break;
@@ -95,13 +96,13 @@ void Clients::act(Engine& engine) {
       notices(engine);
       break;
     case 20:
-      engine.resolve(id.value, reply<TaskId>("resolve", [this, id](const Result<TaskId>& found) {
-                       if (found && *found != id) verdict_.broken("a whole id was resolved to another");
-                       if (!found) check_error(found.error(), "resolve", id);
-                     }));
+      engine.tasks().resolve(id.value, reply<TaskId>("resolve", [this, id](const Result<TaskId>& found) {
+                               if (found && *found != id) verdict_.broken("a whole id was resolved to another");
+                               if (!found) check_error(found.error(), "resolve", id);
+                             }));
       break;
     default:
-      engine.get(id, view("get"));
+      engine.tasks().get(id, view("get"));
       break;
   }
   in_call_ = false;
@@ -136,39 +137,40 @@ void Clients::launch(Engine& engine) {
   }
   // The prompt has a mark of its own: it tells one request from another.
   const std::string fingerprint = launch.prompt;
-  engine.launch(launch, key, fingerprint,
-                reply<TaskView>("launch " + launch.prompt, [this, key, launch](const Result<TaskView>& result) {
-                  if (!result) {
-                    // A task's own session may be too deep, cancelled, or without a budget that is left.
-                    const bool foreign = launch.parent_session_id.value.starts_with("ses_parent");
-                    if (result.error().code == Code::invalid_argument ||
-                        (result.error().code == Code::conflict && (foreign || launch.parent_session_id.empty())))
-                      verdict_.broken("a good launch was refused: " + result.error().message);
-                    return;
-                  }
-                  const TaskId& id = result->task.id;
-                  told(*result, "launch");
-                  if (result->task.launch.prompt != launch.prompt) verdict_.broken("a launch answered another's task");
-                  if (!key.empty()) {
-                    Keyed& known = keys_[key];
-                    // A key of a task that is gone is remembered for 30 days (a clock that is set may make that short).
-                    const bool is_old = result->task.created_at - known.made >= 30LL * 86'400'000;
-                    if (known.task && known.task != id && !is_old) verdict_.broken("the same key made two tasks");
-                    known.task = id;
-                    known.made = result->task.created_at;
-                  }
-                  if (std::ranges::find(tasks_, id) != tasks_.end()) {
-                    if (key.empty()) verdict_.broken("two launches got the same id");
-                    return;
-                  }
-                  tasks_.push_back(id);
-                  if (result->task.launch.batch_id) batches_.push_back(result->task.launch.batch_id);
-                }));
+  engine.tasks().launch(
+      launch, key, fingerprint,
+      reply<TaskView>("launch " + launch.prompt, [this, key, launch](const Result<TaskView>& result) {
+        if (!result) {
+          // A task's own session may be too deep, cancelled, or without a budget that is left.
+          const bool foreign = launch.parent_session_id.value.starts_with("ses_parent");
+          if (result.error().code == Code::invalid_argument ||
+              (result.error().code == Code::conflict && (foreign || launch.parent_session_id.empty())))
+            verdict_.broken("a good launch was refused: " + result.error().message);
+          return;
+        }
+        const TaskId& id = result->task.id;
+        told(*result, "launch");
+        if (result->task.launch.prompt != launch.prompt) verdict_.broken("a launch answered another's task");
+        if (!key.empty()) {
+          Keyed& known = keys_[key];
+          // A key of a task that is gone is remembered for 30 days (a clock that is set may make that short).
+          const bool is_old = result->task.created_at - known.made >= 30LL * 86'400'000;
+          if (known.task && known.task != id && !is_old) verdict_.broken("the same key made two tasks");
+          known.task = id;
+          known.made = result->task.created_at;
+        }
+        if (std::ranges::find(tasks_, id) != tasks_.end()) {
+          if (key.empty()) verdict_.broken("two launches got the same id");
+          return;
+        }
+        tasks_.push_back(id);
+        if (result->task.launch.batch_id) batches_.push_back(result->task.launch.batch_id);
+      }));
 }
 
 void Clients::message(Engine& engine, bool resume) {
   const TaskId id = any_task();
-  Engine::NewMessage message = new_message();
+  NewMessage message = new_message();
   const std::string text = message.text;
   auto answer =
       reply<MessageTaken>(fmt::format("{} {} {}", resume ? "resume" : "message", id.value, text),
@@ -181,9 +183,9 @@ void Clients::message(Engine& engine, bool resume) {
                               verdict_.broken("a message was taken and is not on disk: " + text);
                           });
   if (resume)
-    engine.resume(id, std::move(message), std::move(answer));
+    engine.tasks().resume(id, std::move(message), std::move(answer));
   else
-    engine.message(id, std::move(message), std::move(answer));
+    engine.tasks().message(id, std::move(message), std::move(answer));
 }
 
 void Clients::answer(Engine& engine) {
@@ -201,10 +203,10 @@ void Clients::answer(Engine& engine) {
   }
   input::Answered answered{request, kind == AskKind::answer ? "answer" : "allow", "the first", "user"};
   if (random_.one_in(10)) answered.decision = "nonsense";
-  engine.answer(id, answered,
-                reply<TaskView>("answer " + id.value + " " + request, [this](const Result<TaskView>& result) {
-                  if (result) told(*result, "answer");
-                }));
+  engine.tasks().answer(id, answered,
+                        reply<TaskView>("answer " + id.value + " " + request, [this](const Result<TaskView>& result) {
+                          if (result) told(*result, "answer");
+                        }));
 }
 
 void Clients::answer_all(Engine& engine) {
@@ -212,33 +214,33 @@ void Clients::answer_all(Engine& engine) {
   for (const auto& [number, row] : truth_.disk().tasks) {
     const Ask* const open = open_ask(row.task);
     if (!open) continue;
-    engine.answer(row.task.id,
-                  {open->request_id, open->kind == AskKind::answer ? "answer" : "allow", "the first", "user"},
-                  reply<TaskView>("answer " + row.task.id.value, [](const Result<TaskView>&) {}));
+    engine.tasks().answer(row.task.id,
+                          {open->request_id, open->kind == AskKind::answer ? "answer" : "allow", "the first", "user"},
+                          reply<TaskView>("answer " + row.task.id.value, [](const Result<TaskView>&) {}));
   }
   in_call_ = false;
 }
 
 void Clients::cancel(Engine& engine, const TaskId& id) {
   in_call_ = true;
-  engine.cancel(id, "user", reply<TaskView>("cancel " + id.value, [](const Result<TaskView>&) {}));
+  engine.tasks().cancel(id, "user", reply<TaskView>("cancel " + id.value, [](const Result<TaskView>&) {}));
   in_call_ = false;
 }
 
 void Clients::result(Engine& engine) {
   const TaskId id = any_task();
   const Millis block = random_.one_in(2) ? 0 : static_cast<Millis>(random_.below(120'000));
-  engine.result(id, block,
-                reply<ResultView>(
-                    fmt::format("result {} {}", id.value, block),
-                    [this, id](const Result<ResultView>& result) {
-                      if (!result) return check_error(result.error(), "result", id);
-                      told(result->view, "result");
-                      const Task& task = result->view.task;
-                      if (!at_work(task.state) && !task.retrieved_at)
-                        verdict_.broken("a result was read and not marked as read");
-                    },
-                    block > 0 ? id : TaskId()));
+  engine.tasks().result(id, block,
+                        reply<ResultView>(
+                            fmt::format("result {} {}", id.value, block),
+                            [this, id](const Result<ResultView>& result) {
+                              if (!result) return check_error(result.error(), "result", id);
+                              told(result->view, "result");
+                              const Task& task = result->view.task;
+                              if (!at_work(task.state) && !task.retrieved_at)
+                                verdict_.broken("a result was read and not marked as read");
+                            },
+                            block > 0 ? id : TaskId()));
 }
 
 void Clients::batch(Engine& engine) {
@@ -247,17 +249,17 @@ void Clients::batch(Engine& engine) {
   const auto counts = [this](const char* what) { return reply<BatchCounts>(what, [](const Result<BatchCounts>&) {}); };
   switch (random_.below(8)) {
     case 0:
-      return engine.cancel_batch(id, "user", count("cancel_batch"));
+      return engine.tasks().cancel_batch(id, "user", count("cancel_batch"));
     case 1:
-      return engine.retry_batch(id, count("retry_batch"));
+      return engine.tasks().retry_batch(id, count("retry_batch"));
     case 2:
-      return engine.remove_batch(id, count("remove_batch"));
+      return engine.tasks().remove_batch(id, count("remove_batch"));
     case 3:
     case 4:
-      return engine.wait_batch(id, random_.one_in(2) ? Engine::Until::all : Engine::Until::first,
-                               static_cast<Millis>(random_.below(60'000)), counts("wait_batch"));
+      return engine.tasks().wait_batch(id, random_.one_in(2) ? Until::all : Until::first,
+                                       static_cast<Millis>(random_.below(60'000)), counts("wait_batch"));
     default:
-      return engine.batch(id, counts("batch"));
+      return engine.tasks().batch(id, counts("batch"));
   }
 }
 
@@ -266,10 +268,11 @@ void Clients::session(Engine& engine) {
   if (!random_.one_in(3)) {
     truth_.opens(id);
     ++opened_[id];
-    return engine.open_session({.id = id, .title = "parent"}, reply<Session>("open_session", [](const auto&) {}));
+    return engine.sessions().open_session({.id = id, .title = "parent"},
+                                          reply<Session>("open_session", [](const auto&) {}));
   }
   // Where somebody opens it meanwhile, it may be there again.
-  engine.end_session(
+  engine.sessions().end_session(
       id, reply<int64_t>("end_session " + id.value, [this, id, before = opened_[id]](const Result<int64_t>& ended) {
         if (ended && opened_[id] == before) truth_.acknowledged_end(id);
       }));
@@ -282,30 +285,31 @@ void Clients::notices(Engine& engine) {
     // Takes one by its id, if there is one.
     for (const auto& [notice_id, notice] : truth_.disk().notices) {
       if (notice.session_id != id || notice.taken_at) continue;
-      return engine.take_notice(id, notice_id,
-                                reply<Notice>("take_notice " + notice_id.value, [this](const Result<Notice>& taken) {
-                                  if (taken && !taken->taken_at) verdict_.broken("a notice was taken and is not");
-                                }));
+      return engine.sessions().take_notice(
+          id, notice_id, reply<Notice>("take_notice " + notice_id.value, [this](const Result<Notice>& taken) {
+            if (taken && !taken->taken_at) verdict_.broken("a notice was taken and is not");
+          }));
     }
   }
   const Millis block = random_.one_in(2) ? 0 : static_cast<Millis>(random_.below(60'000));
-  engine.notices(id, read, 5, block,
-                 reply<std::vector<Notice>>(fmt::format("notices {} after {}", id.value, read),
-                                            [this, id](const Result<std::vector<Notice>>& found) {
-                                              if (!found) return;
-                                              int64_t last = 0;
-                                              for (const Notice& notice : *found) {
-                                                if (notice.seq <= last) verdict_.broken("notices are out of order");
-                                                last = notice.seq;
-                                                if (notice.session_id != id)
-                                                  verdict_.broken("a session got another's notice");
-                                              }
-                                              if (last > 0) notices_read_[id] = last;
-                                            }));
+  engine.sessions().notices(id, read, 5, block,
+                            reply<std::vector<Notice>>(fmt::format("notices {} after {}", id.value, read),
+                                                       [this, id](const Result<std::vector<Notice>>& found) {
+                                                         if (!found) return;
+                                                         int64_t last = 0;
+                                                         for (const Notice& notice : *found) {
+                                                           if (notice.seq <= last)
+                                                             verdict_.broken("notices are out of order");
+                                                           last = notice.seq;
+                                                           if (notice.session_id != id)
+                                                             verdict_.broken("a session got another's notice");
+                                                         }
+                                                         if (last > 0) notices_read_[id] = last;
+                                                       }));
 }
 
 void Clients::clear(Engine& engine) {
-  Engine::Scope scope;
+  Tasks::Scope scope;
   switch (random_.below(3)) {
     case 0:
       scope.task = any_task();
@@ -317,7 +321,7 @@ void Clients::clear(Engine& engine) {
       scope.parent_session = any_session();
       break;
   }
-  engine.clear(scope, reply<Cleared>("clear", [](const Result<Cleared>&) {}));
+  engine.tasks().clear(scope, reply<Cleared>("clear", [](const Result<Cleared>&) {}));
 }
 
 TaskId Clients::any_task() {
@@ -345,7 +349,7 @@ int Clients::next_mark(When when) {
   return marks_ - marks_ % 3 + static_cast<int>(when);
 }
 
-Engine::NewMessage Clients::new_message() {
+NewMessage Clients::new_message() {
   const auto when = static_cast<When>(random_.below(3));
   return {.text = mark(next_mark(when)), .content = {}, .when = when};
 }

@@ -62,7 +62,7 @@ class Clients {
   SessionId any_session();
   SessionId own_session();  // Of a task.
   BatchId any_batch();
-  Engine::NewMessage new_message();
+  NewMessage new_message();
   int next_mark(WaitingMessage::When when);
   void told(const TaskView& view, const char* by) { truth_.acknowledged(view.task, by); }
 

@@ -280,7 +280,7 @@ class Simulation {
     }
     for (const TaskId& id : truth_.at_work_now()) {
       const Task& task = disk_->find(id)->task;
-      const Health health = server_->engine().health();
+      const Health health = server_->engine().administration().health();
       verdict_.broken(fmt::format("{} never came to rest: it is {}/{}{}, run {} ({} in line, {} hold slots)", id.value,
                                   name(task.state), name(task.phase), task.stopping ? "/stopping" : "", task.run,
                                   health.queued, health.running));
@@ -303,7 +303,7 @@ class Simulation {
 
   void check_end() {
     if (clients_.waiting() > 0) verdict_.broken("not everybody was answered: " + clients_.waiting_list());
-    const Health health = server_->engine().health();
+    const Health health = server_->engine().administration().health();
     if (health.running != 0) verdict_.broken(fmt::format("{} slots are held, and nothing runs", health.running));
     if (health.queued != 0) verdict_.broken(fmt::format("{} are in line, and nothing waits", health.queued));
     if (health.inbox != 0) verdict_.broken("something still waits to be stored");

@@ -27,7 +27,7 @@ CaughtUp read_task(StreamServer& server, const TaskId& task, int64_t after) {
     out.failed = !out.gone;
     return out;
   }
-  out.frames = server.engine.frames(*events);
+  out.frames = server.engine.streams().frames(*events);
   out.all = std::ssize(*events) < page;
   return out;
 }
@@ -43,9 +43,9 @@ CaughtUp read_all(StreamServer& server, int64_t after) {
   }
   for (const Change& change : *changes) {
     if (change.event)
-      out.frames.push_back(server.engine.frames({*change.event}).front());
+      out.frames.push_back(server.engine.streams().frames({*change.event}).front());
     else
-      out.frames.push_back(server.engine.gone_frame(*change.gone));
+      out.frames.push_back(server.engine.streams().gone_frame(*change.gone));
   }
   out.all = std::ssize(*changes) < page;
   return out;
@@ -58,7 +58,7 @@ StreamReader::StreamReader(TaskId task, Truth& truth, Verdict& verdict)
 
 void StreamReader::connect(StreamServer& server) {
   cut();
-  feed_ = by_pos() ? server.engine.all() : server.engine.feed(task_);
+  feed_ = by_pos() ? server.engine.streams().all() : server.engine.streams().feed(task_);
   feed_->add(this);
   connection_ = std::make_shared<char>();
   behind_ = true;
@@ -84,7 +84,7 @@ bool StreamReader::step(StreamServer& server, size_t bytes) {
     return true;
   }
   if (frames.empty()) awake_ = false;
-  for (const FramePtr& frame : frames) take(*frame, server.engine);
+  for (const FramePtr& frame : frames) take(*frame, server.engine.streams());
   return true;
 }
 
@@ -100,7 +100,7 @@ void StreamReader::read_store(StreamServer& server) {
       if (caught_up->reset && cursor_ >= truth_.disk().forgotten_pos)
         verdict_.broken(fmt::format("the stream of everything was sent back to its beginning at {}", cursor_));
       if (caught_up->reset) cursor_ = std::max(cursor_, *caught_up->reset);
-      for (const FramePtr& frame : caught_up->frames) take(*frame, server.engine);
+      for (const FramePtr& frame : caught_up->frames) take(*frame, server.engine.streams());
       if (caught_up->failed || !caught_up->all) return;
       behind_ = false;
       awake_ = true;
@@ -108,14 +108,14 @@ void StreamReader::read_store(StreamServer& server) {
   });
 }
 
-void StreamReader::take(const Frame& frame, const Engine& engine) {
+void StreamReader::take(const Frame& frame, const Streams& streams) {
   if (by_pos())
     take_by_pos(frame);
   else
-    take_by_seq(frame, engine);
+    take_by_seq(frame, streams);
 }
 
-void StreamReader::take_by_seq(const Frame& frame, const Engine& engine) {
+void StreamReader::take_by_seq(const Frame& frame, const Streams& streams) {
   if (frame.gone) {
     gone_ = true;
     truth_.acknowledged_gone(task_, "a stream");
@@ -130,7 +130,7 @@ void StreamReader::take_by_seq(const Frame& frame, const Engine& engine) {
   if (frame.seq > std::ssize(row->events))
     return verdict_.broken(fmt::format("a stream of {} showed seq {}, which is not on disk", task_.value, frame.seq));
   const Event& stored = row->events[static_cast<size_t>(frame.seq - 1)];
-  if (frame.type != stored.type || frame.pos != stored.pos || engine.frames({stored}).front()->body != frame.body)
+  if (frame.type != stored.type || frame.pos != stored.pos || streams.frames({stored}).front()->body != frame.body)
     verdict_.broken(fmt::format("a stream of {} showed seq {} otherwise than it is on disk", task_.value, frame.seq));
 }
 

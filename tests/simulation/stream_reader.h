@@ -43,9 +43,9 @@ class StreamReader final : public FeedReader {
  private:
   bool by_pos() const { return task_.empty(); }
   void read_store(StreamServer& server);
-  void take(const Frame& frame, const Engine& engine);
+  void take(const Frame& frame, const Streams& streams);
   void take_by_pos(const Frame& frame);
-  void take_by_seq(const Frame& frame, const Engine& engine);
+  void take_by_seq(const Frame& frame, const Streams& streams);
 
   const TaskId task_;
   Truth& truth_;

@@ -24,7 +24,7 @@ struct FuzzWorld {
       launch.prompt = prompt;
       launch.parent_session_id = SessionId("ses_a");
       launch.batch_id = BatchId("batch_a");
-      engine->launch(std::move(launch), {}, {}, [this](const Result<TaskView>& view) {
+      engine->tasks().launch(std::move(launch), {}, {}, [this](const Result<TaskView>& view) {
         if (view) task = view->task.id.value;
       });
     }

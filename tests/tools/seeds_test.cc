@@ -222,7 +222,7 @@ TEST_F(Seed003, TaskPersistsUntilClearedOrUntilItsSessionEnds) {
   const Answer left = good("superagents_clear", about(working));
   EXPECT_EQ(left.data.at("left").as_int64(), 1) << "R3.4: never a task at work";
   std::optional<Result<int64_t>> ended;
-  engine->end_session(SessionId("ses_parent"), [&](Result<int64_t> removed) { ended = removed; });
+  engine->sessions().end_session(SessionId("ses_parent"), [&](Result<int64_t> removed) { ended = removed; });
   until([&] { return ended.has_value(); });
   EXPECT_EQ(task_count(), 0);
 }

@@ -215,7 +215,7 @@ class ToolTest : public testing::Test {
         idle_since = now;
         continue;
       }
-      if (engine->health().inbox > 0 && now - idle_since < moment) {
+      if (engine->administration().health().inbox > 0 && now - idle_since < moment) {
         std::this_thread::yield();
         continue;
       }

@@ -9,11 +9,11 @@ namespace errand::net {
 
 void list_agents(Context& context, Call call) {
   if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
-  call.answer(200, api::agents_reply(context.parts.engine.agents()));
+  call.answer(200, api::agents_reply(context.parts.engine.administration().agents()));
 }
 
 void get_agent(Context& context, Call call) {
-  for (const Agent& agent : context.parts.engine.agents()) {
+  for (const Agent& agent : context.parts.engine.administration().agents()) {
     if (agent.id == call.args[0] || agent.name == call.args[0]) return call.answer(200, api::agent_reply(agent));
   }
   call.refuse({Code::not_found, "No agent has this id. GET /api/agents lists the agents.", "unknown_agent"});
@@ -21,26 +21,28 @@ void get_agent(Context& context, Call call) {
 
 void create_agent(Context& context, Call call) {
   parse_then(context, std::move(call), api::parse_agent, [&context](Call parsed, Agent agent) {
-    context.parts.engine.put_agent({}, std::move(agent), [call = std::move(parsed)](Result<Agent> made) mutable {
-      if (!made) return call.refuse(made.error());
-      call.answer(201, api::agent_reply(*made));
-    });
+    context.parts.engine.administration().put_agent({}, std::move(agent),
+                                                    [call = std::move(parsed)](Result<Agent> made) mutable {
+                                                      if (!made) return call.refuse(made.error());
+                                                      call.answer(201, api::agent_reply(*made));
+                                                    });
   });
 }
 
 void change_agent(Context& context, Call call) {
   parse_then(context, std::move(call), api::parse_agent, [&context](Call parsed, Agent agent) {
     const std::string id = parsed.args[0];
-    context.parts.engine.put_agent(id, std::move(agent), [call = std::move(parsed)](Result<Agent> changed) mutable {
-      if (!changed) return call.refuse(changed.error());
-      call.answer(200, api::agent_reply(*changed));
-    });
+    context.parts.engine.administration().put_agent(id, std::move(agent),
+                                                    [call = std::move(parsed)](Result<Agent> changed) mutable {
+                                                      if (!changed) return call.refuse(changed.error());
+                                                      call.answer(200, api::agent_reply(*changed));
+                                                    });
   });
 }
 
 void delete_agent(Context& context, Call call) {
   const std::string id = call.args[0];
-  context.parts.engine.remove_agent(id, [call = std::move(call)](Result<void> removed) mutable {
+  context.parts.engine.administration().remove_agent(id, [call = std::move(call)](Result<void> removed) mutable {
     if (!removed) return call.refuse(removed.error());
     call.exchange->reply({.status = 204, .content_type = {}, .body = {}, .headers = {}});
   });

@@ -182,7 +182,7 @@ void task_artifacts(Context& context, Call call) {
   with_record(context, std::move(call), [&context](Call found, const Task& task) {
     read_then(
         context, std::move(found),
-        [task, driver = context.parts.engine.driver_of(task)]() -> Result<std::string> {
+        [task, driver = context.parts.engine.tasks().driver_of(task)]() -> Result<std::string> {
           Result<ArtifactList> list = driver ? driver->artifacts(task) : ArtifactList{};
           if (!list) return std::unexpected(list.error());
           return list_reply(task, driver, *list);
@@ -194,7 +194,7 @@ void task_artifacts(Context& context, Call call) {
 void gather_artifacts(Context& context, Call call) {
   if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
   with_record(context, std::move(call), [&context](Call found, const Task& task) {
-    Driver* const driver = context.parts.engine.driver_of(task);
+    Driver* const driver = context.parts.engine.tasks().driver_of(task);
     if (!driver) return found.refuse({Code::unavailable, "This server does not have the driver of this task.", {}});
     auto kept = std::make_shared<const Task>(task);
     driver->gather(kept, [&context, kept, driver, call = std::move(found)](Result<ArtifactList> list) mutable {
@@ -216,7 +216,7 @@ void task_artifact(Context& context, Call call) {
       std::string preview;
       int run = 0;
     };
-    const Driver* const driver = context.parts.engine.driver_of(task);
+    const Driver* const driver = context.parts.engine.tasks().driver_of(task);
     std::string wanted = found.args[1];
     read_then(
         context, std::move(found),

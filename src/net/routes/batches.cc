@@ -50,7 +50,7 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
   Gathering(Call call, BatchId batch, BatchCounts counts, Members members)
       : call_(std::move(call)), batch_(std::move(batch)), counts_(counts), members_(std::move(members)) {}
 
-  void start(Engine& engine) {
+  void start(Tasks& tasks) {
     results_.resize(members_.ids.size());
     waiting_ = members_.ids.size();
     if (waiting_ == 0) return finish();
@@ -61,11 +61,11 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
     };
     for (size_t i = 0; i < members_.ids.size(); ++i) {
       if (call_.request().who.only_looks()) {
-        engine.get(members_.ids[i], [got, i](Result<TaskView> view) {
+        tasks.get(members_.ids[i], [got, i](Result<TaskView> view) {
           got(i, view ? Result<ResultView>({std::move(*view), false}) : std::unexpected(view.error()));
         });
       } else {
-        engine.result(members_.ids[i], 0, [got, i](Result<ResultView> result) { got(i, std::move(result)); });
+        tasks.result(members_.ids[i], 0, [got, i](Result<ResultView> result) { got(i, std::move(result)); });
       }
     }
   }
@@ -91,7 +91,8 @@ void gather(Context& context, Call call, const BatchId& batch, const BatchCounts
   read_then(
       context, std::move(call), [&store = context.parts.store, batch] { return read_members(store, batch); },
       [&context, batch, counts](Call found, Members members) {
-        std::make_shared<Gathering>(std::move(found), batch, counts, std::move(members))->start(context.parts.engine);
+        std::make_shared<Gathering>(std::move(found), batch, counts, std::move(members))
+            ->start(context.parts.engine.tasks());
       });
 }
 
@@ -99,28 +100,28 @@ void gather(Context& context, Call call, const BatchId& batch, const BatchCounts
 
 void get_batch(Context& context, Call call) {
   const BatchId id(call.args[0]);
-  context.parts.engine.batch(id, answering<BatchCounts>(std::move(call), 200, [id](const BatchCounts& counts) {
-                               return api::batch_reply(id, counts);
-                             }));
+  context.parts.engine.tasks().batch(id, answering<BatchCounts>(std::move(call), 200, [id](const BatchCounts& counts) {
+                                       return api::batch_reply(id, counts);
+                                     }));
 }
 
 void delete_batch(Context& context, Call call) {
   if (refused_body(call)) return;
   const BatchId id(call.args[0]);
-  context.parts.engine.remove_batch(id, answering<int64_t>(std::move(call), 200, counted("removed")));
+  context.parts.engine.tasks().remove_batch(id, answering<int64_t>(std::move(call), 200, counted("removed")));
 }
 
 void cancel_batch(Context& context, Call call) {
   if (refused_body(call)) return;
   const BatchId id(call.args[0]);
-  context.parts.engine.cancel_batch(id, "user", answering<int64_t>(std::move(call), 200, counted("cancelled")));
+  context.parts.engine.tasks().cancel_batch(id, "user", answering<int64_t>(std::move(call), 200, counted("cancelled")));
 }
 
 void retry_batch(Context& context, Call call) {
   if (refused_body(call)) return;
   const BatchId id(call.args[0]);
   const auto retry = [&context, id](Call may) {
-    context.parts.engine.retry_batch(id, answering<int64_t>(std::move(may), 200, counted("retried")));
+    context.parts.engine.tasks().retry_batch(id, answering<int64_t>(std::move(may), 200, counted("retried")));
   };
   if (call.request().who.may(Scope::exec)) return retry(std::move(call));
   // Who starts no commands begins none again.
@@ -140,9 +141,9 @@ void retry_batch(Context& context, Call call) {
 
 void clear_batch(Context& context, Call call) {
   if (refused_body(call)) return;
-  Engine::Scope scope;
+  Tasks::Scope scope;
   scope.batch.emplace(call.args[0]);
-  context.parts.engine.clear(std::move(scope), answering<Cleared>(std::move(call), 200, api::cleared_reply));
+  context.parts.engine.tasks().clear(std::move(scope), answering<Cleared>(std::move(call), 200, api::cleared_reply));
 }
 
 void batch_results(Context& context, Call call) {
@@ -154,9 +155,9 @@ void batch_results(Context& context, Call call) {
     gather(context, call, id, *counts);
   };
   if (query->until) {
-    context.parts.engine.wait_batch(id, *query->until, query->block_ms, std::move(reply));
+    context.parts.engine.tasks().wait_batch(id, *query->until, query->block_ms, std::move(reply));
   } else {
-    context.parts.engine.batch(id, std::move(reply));
+    context.parts.engine.tasks().batch(id, std::move(reply));
   }
 }
 

@@ -57,13 +57,13 @@ bool is_at_work(const Principal& who, const Result<TaskView>& view) {
 }
 
 // Whether what a task's own token was for is still at work. The answer is as of the last time that it was asked.
-std::function<bool()> watch_task(Engine& engine, Principal who) {
+std::function<bool()> watch_task(Tasks& tasks, Principal who) {
   struct State {
     bool good = true, asked = false;
   };
-  return [&engine, who = std::move(who), state = std::make_shared<State>()] {
+  return [&tasks, who = std::move(who), state = std::make_shared<State>()] {
     if (!std::exchange(state->asked, true))
-      engine.get(who.task, [who, state](const Result<TaskView>& view) {
+      tasks.get(who.task, [who, state](const Result<TaskView>& view) {
         state->asked = false;
         state->good = is_at_work(who, view);
       });
@@ -105,15 +105,15 @@ void guard(Context& context, Needs needs, std::string_view pattern, Call call,
     request.still_good = [tokens = context.parts.tokens, id = request.who.id] { return tokens && tokens->is_good(id); };
     return then(std::move(call));
   }
-  context.parts.engine.get(request.who.task, [&context, pattern, call = std::move(call),
-                                              then = std::move(then)](const Result<TaskView>& view) mutable {
+  context.parts.engine.tasks().get(request.who.task, [&context, pattern, call = std::move(call),
+                                                      then = std::move(then)](const Result<TaskView>& view) mutable {
     Request& asked = call.exchange->request;
     if (!is_at_work(asked.who, view))
       return call.exchange->reply(
           problem(401, "unauthorized", "This token belongs to a run of a task that has ended."));
     asked.who.session = view->task.session_id;
     if (!may_execute(view->task)) asked.who.scopes = Scopes().add(Scope::tasks);
-    asked.still_good = watch_task(context.parts.engine, asked.who);
+    asked.still_good = watch_task(context.parts.engine.tasks(), asked.who);
     guard_task(context, pattern, std::move(call), std::move(then));
   });
 }

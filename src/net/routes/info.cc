@@ -36,7 +36,7 @@ class Metrics {
 
 void health(Context& context, Call call) {
   const RouteParts& parts = context.parts;
-  const Health health = parts.engine.health();
+  const Health health = parts.engine.administration().health();
   const bool well = !health.recovering && !health.draining;
   std::string text;
   JsonOut out(text);
@@ -64,9 +64,9 @@ void health(Context& context, Call call) {
 
 void metrics(Context& context, Call call) {
   const RouteParts& parts = context.parts;
-  const Health health = parts.engine.health();
+  const Health health = parts.engine.administration().health();
   const ServerStats stats = parts.stats();
-  const StateCounts counts = parts.engine.counts();
+  const StateCounts counts = parts.engine.administration().counts();
   Metrics metrics;
   metrics.begin("tasks", "gauge", "Tasks by status.");
   for (int i = 0; i < task_state_count; ++i) {
@@ -78,7 +78,7 @@ void metrics(Context& context, Call call) {
   for (const StoreState state : {StoreState::well, StoreState::full, StoreState::unlinked, StoreState::damaged})
     metrics.sample(now == state ? 1 : 0, "{state=\"" + std::string(name(state)) + "\"}");
   metrics.gauge("slots_held", "Turns that hold a slot.", health.running);
-  metrics.gauge("slots", "Turns that may run at once.", parts.engine.settings().max_concurrent);
+  metrics.gauge("slots", "Turns that may run at once.", parts.engine.administration().settings().max_concurrent);
   metrics.gauge("queued", "Turns that wait for a slot.", health.queued);
   metrics.gauge("working", "Tasks whose turn is at work.", health.working);
   metrics.gauge("inbox", "Inputs that wait for a commit.", health.inbox);

@@ -22,7 +22,7 @@ LogStream::LogStream(Context& context, Start start, LogText text)
       ready_(std::move(start.first)),
       at_rest_(!start.follow) {
   if (!start.follow) return;
-  feed_ = context_.parts.engine.feed(task_);
+  feed_ = context_.parts.engine.streams().feed(task_);
   feed_->add(this);
 }
 
@@ -84,7 +84,7 @@ void LogStream::took(Result<LogRead> read) {
 
 void LogStream::ask_whether_over() {
   busy_ = true;
-  context_.parts.engine.get(task_, [this, here = alive_.watch()](const Result<TaskView>& view) {
+  context_.parts.engine.tasks().get(task_, [this, here = alive_.watch()](const Result<TaskView>& view) {
     if (here.gone()) return;
     busy_ = false;
     std::optional<RunRange> runs;

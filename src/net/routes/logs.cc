@@ -43,11 +43,11 @@ void follow(Context& context, const Call& call, const LogSource& source, int att
 
 void with_record(Context& context, Call call, std::move_only_function<void(Call, const Task&)> then) {
   with_task(context, std::move(call), [&context, then = std::move(then)](Call found, TaskId id) mutable {
-    context.parts.engine.get(std::move(id),
-                             [call = std::move(found), then = std::move(then)](Result<TaskView> view) mutable {
-                               if (!view) return call.refuse(view.error());
-                               then(std::move(call), view->task);
-                             });
+    context.parts.engine.tasks().get(std::move(id),
+                                     [call = std::move(found), then = std::move(then)](Result<TaskView> view) mutable {
+                                       if (!view) return call.refuse(view.error());
+                                       then(std::move(call), view->task);
+                                     });
   });
 }
 
@@ -59,7 +59,7 @@ void task_log(Context& context, Call call) {
       LogSource source;
       LogPage page;
     };
-    Result<LogSource> source = find_log(task, context.parts.engine.driver_of(task), query);
+    Result<LogSource> source = find_log(task, context.parts.engine.tasks().driver_of(task), query);
     if (!source) return found.refuse(source.error());
     read_then(
         context, std::move(found),

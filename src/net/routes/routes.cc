@@ -132,10 +132,11 @@ std::shared_ptr<TaskChannel> Context::channel(const TaskId& id) {
   std::weak_ptr<TaskChannel>& known = channels_[id];
   if (auto channel = known.lock()) return channel;
   // The last stream of a task takes its channel with it.
-  auto channel = std::shared_ptr<TaskChannel>(new TaskChannel(parts.engine.feed(id)), [this, id](TaskChannel* gone) {
-    channels_.erase(id);
-    delete gone;
-  });
+  auto channel =
+      std::shared_ptr<TaskChannel>(new TaskChannel(parts.engine.streams().feed(id)), [this, id](TaskChannel* gone) {
+        channels_.erase(id);
+        delete gone;
+      });
   known = channel;
   return channel;
 }
@@ -147,11 +148,11 @@ void with_task(Context& context, Call call, std::move_only_function<void(Call, T
   if (!text.starts_with("task_") || text.size() < task_prefix_min) {
     return call.refuse({Code::not_found, "No task has this id. GET /api/tasks lists the tasks.", {}});
   }
-  context.parts.engine.resolve(std::move(text),
-                               [call = std::move(call), then = std::move(then)](Result<TaskId> id) mutable {
-                                 if (!id) return call.refuse(id.error());
-                                 then(std::move(call), std::move(*id));
-                               });
+  context.parts.engine.tasks().resolve(std::move(text),
+                                       [call = std::move(call), then = std::move(then)](Result<TaskId> id) mutable {
+                                         if (!id) return call.refuse(id.error());
+                                         then(std::move(call), std::move(*id));
+                                       });
 }
 
 Routes::Routes(RouteParts parts) : context_(std::make_unique<Context>(std::move(parts))) {}

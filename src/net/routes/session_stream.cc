@@ -26,7 +26,7 @@ SessionStream::SessionStream(Context& context, SessionId session, int64_t after)
     : EventStream(context.parts.heartbeats),
       context_(context),
       session_(std::move(session)),
-      feed_(context.parts.engine.session_feed(session_)),
+      feed_(context.parts.engine.streams().session_feed(session_)),
       cursor_(after) {
   feed_->add(this);
 }

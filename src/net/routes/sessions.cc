@@ -10,12 +10,13 @@ namespace errand::net {
 void create_session(Context& context, Call call) {
   Result<Session> session = api::parse_session(call.request().body);
   if (!session) return call.refuse(session.error());
-  context.parts.engine.open_session(std::move(*session), [call = std::move(call)](const Result<Session>& opened) {
-    if (!opened) return call.refuse(opened.error());
-    Response response{.status = 201, .body = api::session_reply(*opened)};
-    response.headers.emplace_back("Location", "/api/sessions/" + opened->id.value);
-    call.exchange->reply(std::move(response));
-  });
+  context.parts.engine.sessions().open_session(
+      std::move(*session), [call = std::move(call)](const Result<Session>& opened) {
+        if (!opened) return call.refuse(opened.error());
+        Response response{.status = 201, .body = api::session_reply(*opened)};
+        response.headers.emplace_back("Location", "/api/sessions/" + opened->id.value);
+        call.exchange->reply(std::move(response));
+      });
 }
 
 void get_session(Context& context, Call call) {
@@ -28,9 +29,9 @@ void get_session(Context& context, Call call) {
 void delete_session(Context& context, Call call) {
   if (const Status status = api::parse_nothing(call.request().body); !status) return call.refuse(status.error());
   const SessionId id(call.args[0]);
-  context.parts.engine.end_session(id, answering<int64_t>(std::move(call), 200, [](int64_t removed) {
-                                     return api::count_reply("removed", removed);
-                                   }));
+  context.parts.engine.sessions().end_session(id, answering<int64_t>(std::move(call), 200, [](int64_t removed) {
+                                                return api::count_reply("removed", removed);
+                                              }));
 }
 
 void session_messages(Context& context, Call call) {
@@ -64,7 +65,7 @@ void session_notices(Context& context, Call call) {
         [after = query->after](const Call& found, const std::vector<Notice>& notices) {
           found.answer(200, api::notices_reply(notices, after));
         });
-  context.parts.engine.notices(
+  context.parts.engine.sessions().notices(
       id, query->after, query->limit, query->block_ms,
       answering<std::vector<Notice>>(std::move(call), 200, [after = query->after](const std::vector<Notice>& notices) {
         return api::notices_reply(notices, after);
@@ -75,7 +76,8 @@ void take_notice(Context& context, Call call) {
   if (const Status status = api::parse_nothing(call.request().body); !status) return call.refuse(status.error());
   const SessionId session(call.args[0]);
   const NoticeId notice(call.args[1]);
-  context.parts.engine.take_notice(session, notice, answering<Notice>(std::move(call), 200, api::notice_reply));
+  context.parts.engine.sessions().take_notice(session, notice,
+                                              answering<Notice>(std::move(call), 200, api::notice_reply));
 }
 
 }  // namespace errand::net

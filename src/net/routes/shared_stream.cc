@@ -13,7 +13,7 @@ constexpr int store_page = 256;
 SharedStream::SharedStream(Context& context, std::optional<int64_t> after, const std::vector<TaskId>& tasks)
     : EventStream(context.parts.heartbeats),
       context_(context),
-      feed_(context.parts.engine.all()),
+      feed_(context.parts.engine.streams().all()),
       names_(std::make_shared<const Names>(tasks.begin(), tasks.end())),
       cursor_(after) {
   feed_->add(this);
@@ -61,7 +61,7 @@ StreamSource::Pulled SharedStream::next(std::vector<Slice>& out, size_t bytes) {
 }
 
 void SharedStream::send_counts(std::vector<Slice>& out) {
-  const StateCounts now = context_.parts.engine.counts();
+  const StateCounts now = context_.parts.engine.administration().counts();
   if (counts_ == now) return;
   counts_ = now;
   std::string data;
@@ -109,9 +109,9 @@ void SharedStream::read_store() {
           ++taken;
           page.cursor = change.pos;
           if (change.gone) {
-            page.frames.push_back(engine.gone_frame(*change.gone));
+            page.frames.push_back(engine.streams().gone_frame(*change.gone));
           } else if (change.event && wanted(*names, change.event->type, change.event->task_id)) {
-            page.frames.push_back(engine.frames({*change.event}).front());
+            page.frames.push_back(engine.streams().frames({*change.event}).front());
             bytes += page.frames.back()->body.size();
           }
         }

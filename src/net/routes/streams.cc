@@ -19,7 +19,7 @@ void task_stream(Context& context, Call call) {
   const Result<api::StreamQuery> query = position(call);
   if (!query) return call.refuse(query.error());
   with_task(context, std::move(call), [&context, after = query->after.value_or(0)](Call found, TaskId id) {
-    context.parts.engine.get(id, [&context, call = std::move(found), after](Result<TaskView> view) mutable {
+    context.parts.engine.tasks().get(id, [&context, call = std::move(found), after](Result<TaskView> view) mutable {
       if (!view) return call.refuse(view.error());
       const Task& task = view->task;
       const bool at_rest = !at_work(task.state) && !task.stopping;

@@ -11,14 +11,14 @@ void look_at_result(Context& context, Call call, const TaskId& id, Millis block_
   auto answer = [&engine = context.parts.engine, id, block_ms,
                  call = std::move(call)](const Result<void>& waited) mutable {
     if (!waited) return call.refuse(waited.error());
-    engine.get(id, [call = std::move(call), block_ms](Result<TaskView> view) {
+    engine.tasks().get(id, [call = std::move(call), block_ms](Result<TaskView> view) {
       if (!view) return call.refuse(view.error());
       const bool timed_out = block_ms > 0 && at_work(view->task.state);
       call.answer(200, api::result_reply({std::move(*view), timed_out}));
     });
   };
   if (block_ms <= 0) return answer({});
-  context.parts.engine.wait({id}, Engine::Until::all, block_ms, std::move(answer));
+  context.parts.engine.tasks().wait({id}, Until::all, block_ms, std::move(answer));
 }
 
 }  // namespace
@@ -28,8 +28,8 @@ void task_result(Context& context, Call call) {
   if (!query) return call.refuse(query.error());
   with_task(context, std::move(call), [&context, block_ms = query->block_ms](Call found, TaskId id) {
     if (found.request().who.only_looks()) return look_at_result(context, std::move(found), id, block_ms);
-    context.parts.engine.result(std::move(id), block_ms,
-                                answering<ResultView>(std::move(found), 200, api::result_reply));
+    context.parts.engine.tasks().result(std::move(id), block_ms,
+                                        answering<ResultView>(std::move(found), 200, api::result_reply));
   });
 }
 
@@ -64,7 +64,7 @@ void task_events(Context& context, Call call) {
             // Nothing after that place; or no such task.
             if (const Result<Task> task = store.get(id); !task) return std::unexpected(task.error());
           }
-          return api::events_reply(engine.frames(*events), query.after);
+          return api::events_reply(engine.streams().frames(*events), query.after);
         },
         [](const Call& read_call, std::string body) { read_call.answer(200, std::move(body)); });
   });

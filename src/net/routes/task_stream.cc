@@ -12,7 +12,7 @@ constexpr size_t held_max = 64;       // Pages remembered before those that nobo
 constexpr size_t recent_max = 16;     // Pages kept for slower readers,
 constexpr size_t readers_a_page = 8;  // one for so many readers.
 
-TaskChannel::Page read_page(Store& store, const Engine& engine, const TaskId& task, int64_t after) {
+TaskChannel::Page read_page(Store& store, const Streams& streams, const TaskId& task, int64_t after) {
   TaskChannel::Page page;
   const Result<std::vector<Event>> events = store.events_after(task, after, store_page);
   // Whatever the reason: the reader connects again, and is told then.
@@ -25,7 +25,7 @@ TaskChannel::Page read_page(Store& store, const Engine& engine, const TaskId& ta
   std::vector<FramePtr> frames;
   size_t bytes = 0;
   for (const Event& event : *events) {
-    FramePtr frame = engine.frames({event}).front();
+    FramePtr frame = streams.frames({event}).front();
     bytes += frame->body.size();
     if (bytes > stored_bytes_max && !frames.empty()) break;
     frames.push_back(std::move(frame));
@@ -67,7 +67,7 @@ void TaskChannel::fetch(const RouteParts& parts, const TaskId& task, int64_t aft
   if (waiting.size() > 1) return;
   // Only the loop may hold it: whoever lets go of it last destroys it, and that is the loop's business.
   parts.readers.post([here = weak_from_this(), &parts, task, after] {
-    Page page = read_page(parts.store, parts.engine, task, after);
+    Page page = read_page(parts.store, parts.engine.streams(), task, after);
     parts.loop.post([here, after, page = std::move(page)] {
       if (const auto self = here.lock()) self->fetched(after, page);
     });

@@ -87,9 +87,9 @@ bool refused_extras(const Call& call) {
 }
 
 // An agent may be named by its name wherever by its id.
-void find_agent(const Engine& engine, std::string& id_or_name) {
+void find_agent(const Administration& administration, std::string& id_or_name) {
   if (id_or_name.empty()) return;
-  const std::vector<Agent> agents = engine.agents();
+  const std::vector<Agent> agents = administration.agents();
   const auto found = std::ranges::find(agents, id_or_name, &Agent::name);
   if (found != agents.end()) id_or_name = found->id;
 }
@@ -99,14 +99,14 @@ void find_agent(const Engine& engine, std::string& id_or_name) {
 void list_tasks(Context& context, Call call) {
   Result<api::ListQuery> query = api::parse_list(call.request().query);
   if (!query) return call.refuse(query.error());
-  find_agent(context.parts.engine, query->filter.agent_id);
+  find_agent(context.parts.engine.administration(), query->filter.agent_id);
   read_then(
       context, std::move(call), [&store = context.parts.store, query = *query] { return read_list(store, query); },
       [&context](Call found, api::TaskListReply list) {
         // Only the engine knows the places in line; the writing of a long page would keep the loop from others.
         std::vector<TaskMoment> moments;
         moments.reserve(list.page.tasks.size());
-        for (const Task& task : list.page.tasks) moments.push_back(context.parts.engine.moment(task));
+        for (const Task& task : list.page.tasks) moments.push_back(context.parts.engine.tasks().moment(task));
         if (moments.size() <= written_on_loop_max) return found.answer(200, api::list_reply(list, moments));
         read_then(
             context, std::move(found),
@@ -134,7 +134,7 @@ void create_task(Context& context, Call call) {
       mark_launched_by_agent(launch);
     }
     const std::string print = key.empty() ? std::string() : api::fingerprint(launch);
-    context.parts.engine.launch(
+    context.parts.engine.tasks().launch(
         std::move(launch), key_of(who, key), print, [call = std::move(parsed)](const Result<TaskView>& view) {
           if (!view && view.error().code == Code::conflict && view.error().reason == "idempotency_key") {
             return call.exchange->reply(problem(422, "idempotency_key", view.error().message));
@@ -149,26 +149,26 @@ void create_task(Context& context, Call call) {
 
 void count_running(Context& context, Call call) {
   if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
-  call.answer(200, api::running_reply(context.parts.engine.counts()));
+  call.answer(200, api::running_reply(context.parts.engine.administration().counts()));
 }
 
 void clear_tasks(Context& context, Call call) {
-  Result<Engine::Scope> scope = api::parse_clear(call.request().body);
+  Result<Tasks::Scope> scope = api::parse_clear(call.request().body);
   if (!scope) return call.refuse(scope.error());
-  context.parts.engine.clear(std::move(*scope), answering<Cleared>(std::move(call), 200, api::cleared_reply));
+  context.parts.engine.tasks().clear(std::move(*scope), answering<Cleared>(std::move(call), 200, api::cleared_reply));
 }
 
 void get_task(Context& context, Call call) {
   if (refused_extras(call)) return;
   with_task(context, std::move(call), [&context](Call found, TaskId id) {
-    context.parts.engine.get(std::move(id), answering<TaskView>(std::move(found), 200, api::task_reply));
+    context.parts.engine.tasks().get(std::move(id), answering<TaskView>(std::move(found), 200, api::task_reply));
   });
 }
 
 void delete_task(Context& context, Call call) {
   if (refused_extras(call)) return;
   with_task(context, std::move(call), [&context](Call found, TaskId id) {
-    context.parts.engine.remove(std::move(id), Gone::deleted, [call = std::move(found)](const Status& status) {
+    context.parts.engine.tasks().remove(std::move(id), Gone::deleted, [call = std::move(found)](const Status& status) {
       if (!status) return call.refuse(status.error());
       call.exchange->reply({.status = 204, .content_type = {}, .body = {}, .headers = {}});
     });
@@ -179,37 +179,37 @@ void cancel_task(Context& context, Call call) {
   if (refused_extras(call)) return;
   with_task(context, std::move(call), [&context](Call found, TaskId id) {
     auto who = by(found);  // Before `found` is moved: arguments are evaluated in any order.
-    context.parts.engine.cancel(std::move(id), std::move(who),
-                                answering<TaskView>(std::move(found), 200, api::task_reply));
+    context.parts.engine.tasks().cancel(std::move(id), std::move(who),
+                                        answering<TaskView>(std::move(found), 200, api::task_reply));
   });
 }
 
 void message_task(Context& context, Call call) {
-  parse_then(context, std::move(call), api::parse_message, [&context](Call parsed, Engine::NewMessage message) {
+  parse_then(context, std::move(call), api::parse_message, [&context](Call parsed, NewMessage message) {
     with_task(context, std::move(parsed), [&context, message = std::move(message)](Call found, TaskId id) mutable {
-      context.parts.engine.message(std::move(id), std::move(message),
-                                   answering<MessageTaken>(std::move(found), 202, api::message_taken_reply));
+      context.parts.engine.tasks().message(std::move(id), std::move(message),
+                                           answering<MessageTaken>(std::move(found), 202, api::message_taken_reply));
     });
   });
 }
 
 void resume_task(Context& context, Call call) {
-  parse_then(context, std::move(call), api::parse_resume, [&context](Call parsed, Engine::NewMessage message) {
+  parse_then(context, std::move(call), api::parse_resume, [&context](Call parsed, NewMessage message) {
     with_task(context, std::move(parsed), [&context, message = std::move(message)](Call found, TaskId id) mutable {
-      context.parts.engine.resume(std::move(id), std::move(message),
-                                  answering<MessageTaken>(std::move(found), 202, api::message_taken_reply));
+      context.parts.engine.tasks().resume(std::move(id), std::move(message),
+                                          answering<MessageTaken>(std::move(found), 202, api::message_taken_reply));
     });
   });
 }
 
 void retry_task(Context& context, Call call) {
-  using Maybe = std::optional<Engine::NewMessage>;
+  using Maybe = std::optional<NewMessage>;
   parse_then(context, std::move(call), api::parse_retry, [&context](Call parsed, Maybe message) {
     with_record(context, std::move(parsed),
                 [&context, message = std::move(message)](Call found, const Task& task) mutable {
                   if (refused(found, tools::check_retry(task, rights_of(found.request().who)))) return;
-                  context.parts.engine.retry(task.id, std::move(message),
-                                             answering<TaskView>(std::move(found), 200, api::task_reply));
+                  context.parts.engine.tasks().retry(task.id, std::move(message),
+                                                     answering<TaskView>(std::move(found), 200, api::task_reply));
                 });
   });
 }
@@ -221,8 +221,8 @@ void answer_task(Context& context, Call call) {
     const Principal& who = parsed.request().who;
     answer.by = who.is_owner() || !who.task.empty() ? by(parsed) : who.id;
     with_task(context, std::move(parsed), [&context, answer = std::move(answer)](Call found, TaskId id) mutable {
-      context.parts.engine.answer(std::move(id), std::move(answer),
-                                  answering<TaskView>(std::move(found), 200, api::task_reply));
+      context.parts.engine.tasks().answer(std::move(id), std::move(answer),
+                                          answering<TaskView>(std::move(found), 200, api::task_reply));
     });
   });
 }

@@ -9,12 +9,13 @@ const SessionId parent("ses_parent");
 
 Result<void> keep(World& world, const std::string& key, std::optional<std::string> value,
                   const SessionId& session = parent) {
-  return world.ask<void>([&](auto reply) { world.engine->keep_state(session, key, value, std::move(reply)); });
+  return world.ask<void>(
+      [&](auto reply) { world.engine->sessions().keep_state(session, key, value, std::move(reply)); });
 }
 
 std::vector<StatePiece> state(World& world, const SessionId& session = parent) {
-  auto kept =
-      world.ask<std::vector<StatePiece>>([&](auto reply) { world.engine->session_state(session, std::move(reply)); });
+  auto kept = world.ask<std::vector<StatePiece>>(
+      [&](auto reply) { world.engine->sessions().session_state(session, std::move(reply)); });
   EXPECT_TRUE(kept);
   return kept.value_or(std::vector<StatePiece>{});
 }
@@ -45,8 +46,8 @@ TEST(SessionState, IsBoundedInCountAndSizeHoweverManyComeAtOnce) {
   EXPECT_EQ(keep(world, "k", std::string(state_value_bytes_max + 1, 'v')).error().code, Code::too_large);
   size_t kept = 0, refused = 0;
   for (size_t i = 0; i < state_pieces_max + 20; ++i)
-    world.engine->keep_state(parent, "k" + std::to_string(i), "v",
-                             [&](Result<void> done) { ++(done ? kept : refused); });
+    world.engine->sessions().keep_state(parent, "k" + std::to_string(i), "v",
+                                        [&](Result<void> done) { ++(done ? kept : refused); });
   world.settle();
   EXPECT_EQ(kept, state_pieces_max);
   EXPECT_EQ(refused, 20U);
@@ -65,14 +66,15 @@ TEST(SessionState, R3_5_GoesWithItsSession) {
   World world;
   ASSERT_TRUE(keep(world, "plan", "x"));
   ASSERT_TRUE(keep(world, "plan", "y", SessionId("ses_parent2")));
-  ASSERT_TRUE(world.ask<int64_t>([&](auto reply) { world.engine->end_session(parent, std::move(reply)); }));
+  ASSERT_TRUE(world.ask<int64_t>([&](auto reply) { world.engine->sessions().end_session(parent, std::move(reply)); }));
   EXPECT_TRUE(state(world).empty());
   EXPECT_EQ(state(world, SessionId("ses_parent2")).size(), 1U);
   // A task's own session goes with the task.
   const Task task = world.launch("noop");
   ASSERT_TRUE(keep(world, "note", "z", task.session_id));
   world.advance(100);
-  ASSERT_TRUE(world.ask<void>([&](auto reply) { world.engine->remove(task.id, Gone::deleted, std::move(reply)); }));
+  ASSERT_TRUE(
+      world.ask<void>([&](auto reply) { world.engine->tasks().remove(task.id, Gone::deleted, std::move(reply)); }));
   EXPECT_TRUE(state(world, task.session_id).empty());
 }
 

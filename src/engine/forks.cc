@@ -1,14 +1,13 @@
-// Forks (R6): a task that begins with a copy of its parent's conversation. What it takes over is read and cut on a
-// reader thread when it is launched, and stored with the task in one commit: a fork that was acknowledged has its
-// conversation, and one whose parent cannot be read is refused before there is a task.
+#include "engine/forks.h"
+
 #include <algorithm>
 #include <deque>
 #include <iterator>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "driver/conversations.h"
-#include "engine/engine_impl.h"
 #include "engine/find_session.h"
 #include "engine/history.h"
 
@@ -137,38 +136,37 @@ std::pair<std::string, Conversations*> keeper_of(const SessionId& session,
 
 }  // namespace
 
-void EngineImpl::inherit(const Launch& launch, Reply<fork::Prepared> then) {
-  const auto agent = find_agent(launch.agent_id);
+void Forks::inherit(const Launch& launch, Reply<fork::Prepared> then) {
+  const auto agent = agents_.find(launch.agent_id);
   const auto nothing = [](Store&) -> Result<fork::Prepared> { return fork::Prepared{}; };
-  if (agent == nullptr) return read(nothing, std::move(then));  // The launch will say so.
+  if (agent == nullptr) return shared_.read(nothing, std::move(then));  // The launch will say so.
   const auto stored = [this, parent = launch.parent_session_id, last = launch.parent_message_id, driver = agent->driver,
-                       limits = settings_.fork](Reply<fork::Prepared> answer) {
-    read([=](Store& store) { return read_parent(store, parent, last, driver, limits); }, std::move(answer));
+                       limits = shared_.settings.fork](Reply<fork::Prepared> answer) {
+    shared_.read([=](Store& store) { return read_parent(store, parent, last, driver, limits); }, std::move(answer));
   };
-  const auto [name, keeper] = keeper_of(launch.parent_session_id, parts_.drivers);
+  const auto [name, keeper] = keeper_of(launch.parent_session_id, agents_.drivers());
   if (!keeper) return stored(std::move(then));
-  const auto driver = parts_.drivers.find(agent->driver);
+  const Driver* const driver = agents_.driver(agent->driver);
   // What its own program copies is not read here, and what cannot be used neither.
-  const bool unread = name == agent->driver || driver == parts_.drivers.end() || !driver->second->capabilities().fork;
-  keeper->has(launch.parent_session_id,
-              [this, alive = std::weak_ptr(alive_), keeper, unread, nothing, stored, parent = launch.parent_session_id,
-               last = launch.parent_message_id, limits = settings_.fork, then = std::move(then)](bool has) mutable {
-                if (alive.expired()) return;
-                if (!has) return stored(std::move(then));
-                if (unread) return read(nothing, std::move(then));
-                keeper->read(parent, [this, alive = std::move(alive), last, limits,
-                                      then = std::move(then)](Result<std::vector<Message>> messages) mutable {
-                  if (alive.expired()) return;
-                  if (!messages) return then(std::unexpected(messages.error()));
-                  read([messages = std::move(*messages), last,
-                        limits](Store&) mutable { return prepare_foreign(std::move(messages), last, limits); },
-                       std::move(then));
-                });
-              });
+  const bool unread = name == agent->driver || driver == nullptr || !driver->capabilities().fork;
+  keeper->has(launch.parent_session_id, [this, alive = shared_.alive(), keeper, unread, nothing, stored,
+                                         parent = launch.parent_session_id, last = launch.parent_message_id,
+                                         limits = shared_.settings.fork, then = std::move(then)](bool has) mutable {
+    if (alive.expired()) return;
+    if (!has) return stored(std::move(then));
+    if (unread) return shared_.read(nothing, std::move(then));
+    keeper->read(parent, [this, alive = std::move(alive), last, limits,
+                          then = std::move(then)](Result<std::vector<Message>> messages) mutable {
+      if (alive.expired()) return;
+      if (!messages) return then(std::unexpected(messages.error()));
+      shared_.read([messages = std::move(*messages), last,
+                    limits](Store&) mutable { return prepare_foreign(std::move(messages), last, limits); },
+                   std::move(then));
+    });
+  });
 }
 
-// The copies have ids of their own, come before the first turn, and are complete: nobody goes on writing them.
-std::vector<Message> EngineImpl::inherited_messages(fork::Prepared inherited, const SessionId& session, Time now) {
+std::vector<Message> Forks::copies(fork::Prepared inherited, const SessionId& session, Time now) {
   std::vector<Message> out = std::move(inherited.messages);
   if (!inherited.preamble.empty())
     out.push_back({.role = Role::system,
@@ -177,7 +175,7 @@ std::vector<Message> EngineImpl::inherited_messages(fork::Prepared inherited, co
   std::unordered_map<std::string, MessageId> renamed;
   Time at;
   for (Message& message : out) {
-    MessageId id = ids_.message();
+    MessageId id = shared_.ids.message();
     if (message.id) renamed.emplace(message.id.value, id);
     message.id = std::move(id);
     message.session_id = session;

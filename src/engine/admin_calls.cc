@@ -1,0 +1,152 @@
+#include "engine/admin_calls.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "driver/driver.h"
+#include "task/json_in.h"
+
+namespace errand {
+namespace {
+constexpr std::string_view agent_prefix = "agents/";
+}  // namespace
+
+AdminCalls::AdminCalls(Rooms rooms, std::vector<std::string> pinned,
+                       std::function<void(const EngineSettings&)> settings_changed)
+    : shared_(rooms.shared),
+      commits_(rooms.commits),
+      agents_(rooms.agents),
+      slots_(rooms.slots),
+      quotas_(rooms.quotas),
+      lives_(rooms.lives),
+      feeds_(rooms.feeds),
+      pinned_(std::move(pinned)),
+      settings_changed_(std::move(settings_changed)) {
+  slots_.set_limits(agents_.limits(shared_.settings));
+}
+
+void AdminCalls::put_agent(std::string id, Agent agent, Reply<Agent> reply) {
+  if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
+  if (!id.empty()) {
+    const std::shared_ptr<const Agent> known = agents_.find(id);
+    if (!known)
+      return shared_.answer_later(
+          std::move(reply),
+          fail(Code::not_found, fmt::format("There is no agent \"{}\"; POST makes a new one.", id), "unknown_agent"));
+    if (known->builtin)
+      return shared_.answer_later(
+          std::move(reply),
+          fail(Code::conflict,
+               fmt::format("\"{}\" was found here or is set in the settings file, and cannot be changed "
+                           "through the API; make an agent of your own on the same driver.",
+                           known->name),
+               "agent_is_fixed"));
+    id = known->id;
+  }
+  if (Status sound = agents_.check(agent, id); !sound)
+    return shared_.answer_later(std::move(reply), std::unexpected(sound.error()));
+  agent.id = id.empty() ? shared_.ids.agent().value : id;
+  agent.builtin = false;
+  Commit commit;
+  commit.settings.push_back({std::string(agent_prefix) + agent.id, encode_agent(agent)});
+  commits_.store(std::move(commit), [this, agent, reply = std::move(reply)](Result<Committed> stored) mutable {
+    if (!stored) return reply(std::unexpected(stored.error()));
+    agents_.use(agent);
+    use_limits();
+    shared_.schedule();
+    reply(std::move(agent));
+  });
+}
+
+void AdminCalls::remove_agent(std::string id, Reply<void> reply) {
+  if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
+  const std::shared_ptr<const Agent> known = agents_.find(id);
+  if (!known)
+    return shared_.answer_later(std::move(reply),
+                                fail(Code::not_found, fmt::format("There is no agent \"{}\".", id), "unknown_agent"));
+  if (known->builtin)
+    return shared_.answer_later(
+        std::move(reply),
+        fail(Code::conflict,
+             fmt::format("\"{}\" was found here or is set in the settings file, and cannot be removed.", known->name),
+             "agent_is_fixed"));
+  Commit commit;
+  commit.settings.push_back({std::string(agent_prefix) + known->id, {}});
+  commits_.store(std::move(commit), [this, id = known->id, reply = std::move(reply)](Result<Committed> stored) mutable {
+    if (!stored) return reply(std::unexpected(stored.error()));
+    agents_.drop(id);
+    use_limits();
+    reply({});
+  });
+}
+
+std::vector<Quota> AdminCalls::quotas() const {
+  return quotas_.list([this](const Account& account) {
+    return slots_.queued([&](const std::string& agent, const std::string& model) {
+      return agents_.account_of(agent, model) == account;
+    });
+  });
+}
+
+void AdminCalls::clear_quota(std::string account, Reply<int64_t> reply) {
+  if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
+  const std::map<std::string, std::vector<TaskId>> lifted = quotas_.lift(account);
+  if (lifted.empty() && !account.empty())
+    return shared_.answer_later(
+        std::move(reply),
+        fail(Code::not_found,
+             fmt::format("No usage limit of \"{}\" holds anything back; `errand quota` lists those that do.", account),
+             "no_quota"));
+  shared_.schedule();
+  struct State {
+    Reply<int64_t> reply;
+    int64_t cleared = 0;
+    size_t left = 1;
+    Status status;
+    void one_done(const Status& stored) {
+      if (!stored && stored.error().code != Code::not_found) status = stored;
+      if (--left > 0) return;
+      if (status)
+        reply(cleared);
+      else
+        reply(std::unexpected(status.error()));
+    }
+  };
+  auto state = std::make_shared<State>(std::move(reply), std::ssize(lifted));
+  for (const auto& [name, tasks] : lifted)
+    for (const TaskId& id : tasks) {
+      const LivePtr live = lives_.find(id);
+      if (!live) continue;
+      // What cannot be told waits on. What is just being taken up after a restart is told when it is there.
+      const bool told = live->turn != nullptr;
+      if (told && !live->turn->lift_quota()) continue;
+      ++state->left;
+      Action action{.input = input::GoesOn{live->task->run}};
+      action.reply = [state, live, told](const Result<TaskPtr>& stored) {
+        if (stored && !told && live->turn) live->turn->lift_quota();
+        state->one_done(stored ? Status() : std::unexpected(stored.error()));
+      };
+      lives_.submit(live, std::move(action));
+    }
+  // Answered later, also where nothing has to be stored.
+  shared_.later([state] { state->one_done({}); });
+}
+
+Health AdminCalls::health() const {
+  Health health;
+  health.running = slots_.running();
+  health.queued = slots_.queued();
+  health.working = lives_.working();
+  health.inbox = std::max<int64_t>(commits_.waiting(), shared_.backlog->inputs);
+  health.inbox_bytes = shared_.backlog->bytes;
+  health.streams = feeds_.readers();
+  health.feeds = feeds_.size();
+  health.commits = commits_.stored();
+  health.events = commits_.events();
+  health.recovering = shared_.recovering;
+  health.draining = shared_.draining;
+  return health;
+}
+
+}  // namespace errand

@@ -1,0 +1,58 @@
+// Aftermath: what follows from a commit once it is durable, in this order: the task is replaced, its events are shown,
+// what is derived of it is settled, whoever asked is answered, its effects are performed, whoever waited hears of it.
+//
+// The one place that knows which parts of the engine look at a stored task. It decides nothing. Engine thread only.
+#pragma once
+
+#include "engine/commits.h"
+#include "engine/deadlines.h"
+#include "engine/feeds.h"
+#include "engine/lives.h"
+#include "engine/own_notices.h"
+#include "engine/quotas.h"
+#include "engine/removal.h"
+#include "engine/retention.h"
+#include "engine/session_calls.h"
+#include "engine/shared.h"
+#include "engine/slots.h"
+#include "engine/subtree.h"
+#include "engine/task_calls.h"
+#include "engine/turns.h"
+
+namespace errand {
+
+class Aftermath final : public Follower {
+ public:
+  // All outlive this.
+  struct Rooms {
+    Shared& shared;
+    Lives& lives;
+    Slots& slots;
+    Feeds& feeds;
+    Quotas& quotas;
+    Deadlines& deadlines;
+    Turns& turns;
+    OwnNotices& own_notices;
+    Subtree& subtree;
+    Removal& removal;
+    Retention& retention;
+    TaskCalls& task_calls;
+    SessionCalls& session_calls;
+  };
+  explicit Aftermath(Rooms rooms) : rooms_(rooms) {}
+
+  void stored(Prepared& prepared, const Committed& committed) override;
+  void unchanged(Prepared& prepared) override;
+  void reloaded(const LivePtr& live) override;
+  void vanished(const LivePtr& live) override;
+
+ private:
+  void removed(Prepared& prepared, const Committed& committed);
+  void came_to_rest(const LivePtr& live, const Task* before);
+  static void replace_task(Live& live, Prepared& prepared);
+  static void answer_actions(Prepared& prepared);
+
+  Rooms rooms_;
+};
+
+}  // namespace errand

@@ -1,0 +1,207 @@
+#include "engine/task_calls.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "driver/driver.h"
+
+namespace errand {
+
+TaskCalls::TaskCalls(Rooms rooms)
+    : shared_(rooms.shared),
+      commits_(rooms.commits),
+      lives_(rooms.lives),
+      batches_(rooms.batches),
+      agents_(rooms.agents),
+      launching_(rooms.launching),
+      removal_(rooms.removal),
+      each_(rooms.each),
+      views_(rooms.views),
+      waiters_(rooms.shared.timers),
+      all_waiters_(rooms.shared.timers),
+      first_waiters_(rooms.shared.timers) {}
+
+void TaskCalls::launch(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply) {
+  launching_.launch(std::move(launch), std::move(key), std::move(fingerprint), std::move(reply));
+}
+
+void TaskCalls::get(TaskId id, Reply<TaskView> reply) { views_.get(std::move(id), std::move(reply)); }
+
+void TaskCalls::cancel(TaskId id, std::string by, Reply<TaskView> reply) {
+  if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
+  reply = commits_.charged(std::move(reply), by.size());
+  lives_.submit(id, {.input = input::Cancel{std::move(by)}, .reply = views_.shown_to(std::move(reply))});
+}
+
+void TaskCalls::answer(TaskId id, input::Answered answer, Reply<TaskView> reply) {
+  if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
+  reply = commits_.charged(std::move(reply), answer.message.size());
+  lives_.submit(id, {.input = std::move(answer), .reply = views_.shown_to(std::move(reply))});
+}
+
+void TaskCalls::retry(TaskId id, std::optional<NewMessage> message, Reply<TaskView> reply) {
+  if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
+  reply = commits_.charged(std::move(reply), message ? message->text.size() + message->content.size() : 0);
+  get(id, [this, id, message = std::move(message), reply = std::move(reply)](Result<TaskView> found) mutable {
+    if (!found) return reply(std::unexpected(found.error()));
+    const Task& task = found->task;
+    Action action{.input = input::Retry{}};
+    if (message) {
+      if (task.launch.kind == TaskKind::command)
+        return reply(fail(Code::unsupported, "A command takes no message; retry it without one."));
+      Message body = user_message(shared_, task.session_id, task.turn + 1, *message);
+      action.input = input::Retry{body.id};
+      action.messages.push_back(std::move(body));
+    }
+    action.reply = views_.shown_to(std::move(reply));
+    lives_.submit(id, std::move(action));
+  });
+}
+
+void TaskCalls::message(TaskId id, NewMessage message, Reply<MessageTaken> reply) {
+  if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
+  // Who sends without end is refused before anything is read for it.
+  if (const LivePtr live = lives_.find(id); live && live->task && at_work(live->task->state))
+    if (Status room = room_for_message(*live->task); !room)
+      return shared_.answer_later(std::move(reply), std::unexpected(room.error()));
+  reply = commits_.charged(std::move(reply), message.text.size() + message.content.size());
+  get(id, [this, id, message = std::move(message), reply = std::move(reply)](Result<TaskView> found) mutable {
+    if (!found) return reply(std::unexpected(found.error()));
+    const Task& task = found->task;
+    Driver* const driver = agents_.driver_of(task);
+    if (task.launch.kind == TaskKind::command || driver == nullptr)
+      return reply(fail(Code::unsupported, "A command takes no messages; only an agent's task is a conversation."));
+    const Capabilities can = driver->capabilities();
+    if (task.state == TaskState::completed && !can.resume)
+      return reply(fail(Code::unsupported, "This agent cannot take up a conversation again; start a new task."));
+    WaitingMessage::When when = message.when;
+    if (when == WaitingMessage::When::steer && !can.message_while_running) when = WaitingMessage::When::queue;
+    Message body = user_message(shared_, task.session_id, task.turn, message);
+    Action action{.input = input::Prompt{body.id, when}};
+    const MessageId message_id = body.id;
+    action.messages.push_back(std::move(body));
+    action.reply = [this, message_id, reply = std::move(reply)](Result<TaskPtr> after) mutable {
+      if (!after) return reply(std::unexpected(after.error()));
+      const int turn = (*after)->turn;
+      reply(MessageTaken{views_.of(std::move(*after)), turn, message_id});
+    };
+    lives_.submit(id, std::move(action));
+  });
+}
+
+void TaskCalls::resume(TaskId id, NewMessage message, Reply<MessageTaken> reply) {
+  get(id, [this, id, message = std::move(message), reply = std::move(reply)](Result<TaskView> found) mutable {
+    if (!found) return reply(std::unexpected(found.error()));
+    const TaskState state = found->task.state;
+    if (state == TaskState::resumed)
+      return reply(
+          fail(Code::conflict, "The task is currently being resumed; wait for its notice, or send it a message."));
+    if (state != TaskState::completed)
+      return reply(
+          fail(Code::conflict, fmt::format("Only completed tasks can be resumed; this one is {}.", name(state))));
+    this->message(id, std::move(message), std::move(reply));
+  });
+}
+
+void TaskCalls::result(TaskId id, Millis block_ms, Reply<ResultView> reply) {
+  get(id, [this, id, block_ms, reply = std::move(reply)](Result<TaskView> found) mutable {
+    if (!found) return reply(std::unexpected(found.error()));
+    // Who waits for a task that is being stopped gets all that it left.
+    if (is_over(found->task) || (block_ms <= 0 && !at_work(found->task.state))) {
+      if (found->task.retrieved_at) return reply(ResultView{std::move(*found), false});
+      // The first reading is marked, and the mark is stored before the answer.
+      Action action{.input = input::Retrieved{}};
+      action.reply = [this, id, reply = std::move(reply)](Result<TaskPtr> after) mutable {
+        if (!after) return reply(std::unexpected(after.error()));
+        // It was resumed and came to rest again meanwhile: this result is another one, and not marked yet.
+        if (!at_work((*after)->state) && !(*after)->retrieved_at) return result(id, 0, std::move(reply));
+        reply(ResultView{views_.of(std::move(*after)), false});
+      };
+      return lives_.submit(id, std::move(action));
+    }
+    if (block_ms <= 0) return reply(ResultView{std::move(*found), false});
+    if (shared_.draining) return reply(commits_.refusal());
+    // It may have come to rest since it was read; then nobody would wake the waiter.
+    const LivePtr live = lives_.find(id);
+    if (live && live->task && is_over(*live->task)) return result(id, 0, std::move(reply));
+    const auto key = waiters_.add({id}, Until::all, block_ms, [this, id, reply = std::move(reply)](Woken why) mutable {
+      result_woken(id, why, std::move(reply));
+    });
+    shared_.schedule();
+    // Not in memory: in line, or at rest since it was read. Now that the waiter is there, a second look tells.
+    if (!live)
+      get(id, [this, id, key](Result<TaskView> again) {
+        if (!again || is_over(again->task)) waiters_.came(key, id);
+      });
+  });
+}
+
+// They read the result as everybody does.
+void TaskCalls::result_woken(const TaskId& id, Woken why, Reply<ResultView> reply) {
+  if (why == Woken::dismissed) return shared_.answer_later(std::move(reply), commits_.refusal());
+  if (why == Woken::gone)
+    return reply(fail(Code::not_found, "The task was removed while you waited for it.", "deleted"));
+  if (why == Woken::came) return result(id, 0, std::move(reply));
+  result(id, 0, [reply = std::move(reply)](Result<ResultView> now) mutable {
+    if (now) now->timed_out = at_work(now->view.task.state);
+    reply(std::move(now));
+  });
+}
+
+void TaskCalls::resolve(std::string text, Reply<TaskId> reply) {
+  if (!text.starts_with("task_")) text = "task_" + text;
+  shared_.read([text](Store& store) { return store.find_prefix(text, 6); },
+               [text, reply = std::move(reply)](Result<std::vector<TaskId>> found) mutable {
+                 if (!found) return reply(std::unexpected(found.error()));
+                 if (found->size() == 1) return reply(std::move(found->front()));
+                 for (TaskId& id : *found)
+                   if (id.value == text) return reply(std::move(id));
+                 if (found->empty()) return reply(fail(Code::not_found, fmt::format("There is no task \"{}\".", text)));
+                 std::string names;
+                 for (const TaskId& id : *found) names += (names.empty() ? "" : ", ") + id.value;
+                 reply(fail(Code::conflict, fmt::format("\"{}\" begins several ids: {}. Give more of it.", text, names),
+                            "ambiguous"));
+               });
+}
+
+uint64_t TaskCalls::wait(std::vector<TaskId> ids, Until until, Millis block_ms, Reply<void> reply) {
+  // Asked once of each, however often it is named.
+  std::ranges::sort(ids);
+  const auto twice = std::ranges::unique(ids);
+  ids.erase(twice.begin(), twice.end());
+  const uint64_t key = waiters_.add(ids, until, block_ms, [this, reply = std::move(reply)](Woken why) mutable {
+    if (why == Woken::dismissed) return shared_.answer_later(std::move(reply), commits_.refusal());
+    reply({});
+  });
+  if (shared_.draining) {
+    waiters_.dismiss();
+    return key;
+  }
+  shared_.schedule();
+  // The waiter is there before they are read: one that comes to rest in between is not missed.
+  for (const TaskId& id : ids)
+    get(id, [this, id, key](Result<TaskView> found) {
+      if (!found || is_over(found->task)) waiters_.came(key, id);
+    });
+  return key;
+}
+
+void TaskCalls::remove(TaskId id, Gone why, Reply<void> reply) {
+  if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
+  removal_.remove_tree(std::move(id), why, false, std::move(reply));
+}
+
+void TaskCalls::clear(Scope scope, Reply<Cleared> reply) {
+  if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
+  removal_.clear(scope, std::move(reply));
+}
+
+void TaskCalls::dismiss() {
+  waiters_.dismiss();
+  all_waiters_.dismiss();
+  first_waiters_.dismiss();
+}
+
+}  // namespace errand
