@@ -83,6 +83,24 @@ TEST_F(ClaudeDriver, EveryMessageIsGivenOnceWhereverTheServerDies) {
   }
 }
 
+// A supervisor of the build before knows it too, and is asked.
+TEST_F(ClaudeDriver, AnOlderSupervisorIsAskedWhatTheProgramHas) {
+  for (const int stored : {1, 3, 8}) {
+    SCOPED_TRACE(stored);
+    ClaudeWorld other;
+    other.supervisor.older = true;
+    Host host(other, other.speaks());
+    host.store_only(stored);
+    ASSERT_TRUE(host.open());
+    ASSERT_TRUE(host.run_until_reports(stored));
+    ASSERT_TRUE(host.crash_and_reopen());
+    ASSERT_TRUE(host.run_until_ended());
+    EXPECT_EQ(host.broken(), "");
+    EXPECT_EQ(other.program.prompts, 1);
+    EXPECT_EQ(host.outcome()->kind, Kind::completed);
+  }
+}
+
 TEST_F(ClaudeDriver, AnAnswerIsGivenAlsoAfterTheServerDied) {
   Host host(world, world.speaks());
   host.decision = "";
