@@ -200,6 +200,24 @@ TEST_F(ClaudeDriver, AProgramThatIsKilledIsAFailureWithACode) {
   EXPECT_EQ(host.broken(), "");
 }
 
+TEST_F(ClaudeDriver, OneThatDiedWhileThereWasNoServerHasWhatItWasTold) {
+  Host host(world, world.goes_on());
+  host.store_only(1);
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_reports(1));
+  host.run_until([&] { return world.program.prompts == 1; });
+  host.close();
+  world.settle();
+  world.supervisor.end(world.supervisor.runs.begin()->first, {.how = process::RunEnd::How::signalled, .signal = 9});
+  ASSERT_TRUE(host.crash_and_reopen());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.broken(), "");
+  EXPECT_EQ(host.outcome()->error->code, "agent_died");
+  EXPECT_EQ(host.transcript().taken.size(), 1u);
+  EXPECT_EQ(host.transcript().said(), "I begin.");
+  EXPECT_EQ(world.program.prompts, 1);
+}
+
 // A helper that it started for itself ends behind the result, and makes it go on.
 TEST_F(ClaudeDriver, AResultIsNotTheEndWhileAHelperIsAtWork) {
   world.program.first_steps = {
