@@ -31,6 +31,7 @@ test('Found on PATH, asked without any setting: a prompt, its tools, its answer,
   const parts = await parts_of(server, task.id);
   assert.deepEqual(parts.map((part) => part.type), ['text', 'reasoning', 'text', 'tool_call', 'tool_result', 'text']);
   assert.match(JSON.stringify(parts[4]), /one\\ntwo/);
+  assert.ok(parts[4].ms > 0, JSON.stringify(parts[4]));
 
   model.rule('and now three', [{ text: 'three' }], only);
   await server.expect(202, 'POST', `/api/tasks/${task.id}/message`, { message: 'and now three' });
