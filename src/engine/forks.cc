@@ -148,7 +148,7 @@ void Forks::inherit(const Launch& launch, Reply<fork::Prepared> then) {
   if (!keeper) return stored(std::move(then));
   const Driver* const driver = agents_.driver(agent->driver);
   // What its own program copies is not read here, and what cannot be used neither.
-  const bool unread = name == agent->driver || driver == nullptr || !driver->capabilities().fork;
+  const bool unread = (name == agent->driver && keeper->copies()) || driver == nullptr || !driver->capabilities().fork;
   keeper->has(launch.parent_session_id, [this, alive = shared_.alive(), keeper, unread, nothing, stored,
                                          parent = launch.parent_session_id, last = launch.parent_message_id,
                                          limits = shared_.settings.fork, then = std::move(then)](bool has) mutable {

@@ -83,6 +83,24 @@ TEST_F(ClaudeDriver, EveryMessageIsGivenOnceWhereverTheServerDies) {
   }
 }
 
+// A supervisor of the build before knows it too, and is asked.
+TEST_F(ClaudeDriver, AnOlderSupervisorIsAskedWhatTheProgramHas) {
+  for (const int stored : {1, 3, 8}) {
+    SCOPED_TRACE(stored);
+    ClaudeWorld other;
+    other.supervisor.older = true;
+    Host host(other, other.speaks());
+    host.store_only(stored);
+    ASSERT_TRUE(host.open());
+    ASSERT_TRUE(host.run_until_reports(stored));
+    ASSERT_TRUE(host.crash_and_reopen());
+    ASSERT_TRUE(host.run_until_ended());
+    EXPECT_EQ(host.broken(), "");
+    EXPECT_EQ(other.program.prompts, 1);
+    EXPECT_EQ(host.outcome()->kind, Kind::completed);
+  }
+}
+
 TEST_F(ClaudeDriver, AnAnswerIsGivenAlsoAfterTheServerDied) {
   Host host(world, world.speaks());
   host.decision = "";
@@ -180,6 +198,24 @@ TEST_F(ClaudeDriver, AProgramThatIsKilledIsAFailureWithACode) {
   EXPECT_EQ(host.outcome()->error->code, "agent_died");
   EXPECT_EQ(host.outcome()->signal, 9);
   EXPECT_EQ(host.broken(), "");
+}
+
+TEST_F(ClaudeDriver, OneThatDiedWhileThereWasNoServerHasWhatItWasTold) {
+  Host host(world, world.goes_on());
+  host.store_only(1);
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_reports(1));
+  host.run_until([&] { return world.program.prompts == 1; });
+  host.close();
+  world.settle();
+  world.supervisor.end(world.supervisor.runs.begin()->first, {.how = process::RunEnd::How::signalled, .signal = 9});
+  ASSERT_TRUE(host.crash_and_reopen());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.broken(), "");
+  EXPECT_EQ(host.outcome()->error->code, "agent_died");
+  EXPECT_EQ(host.transcript().taken.size(), 1u);
+  EXPECT_EQ(host.transcript().said(), "I begin.");
+  EXPECT_EQ(world.program.prompts, 1);
 }
 
 // A helper that it started for itself ends behind the result, and makes it go on.

@@ -118,7 +118,8 @@ void FakeSupervisor::attach(const std::string& name, process::RunListener* liste
   }
   found->second.listener = listener;
   later([this, name, listener, done = std::move(done)]() mutable {
-    done(process::Attached{runs.at(name).input_taken});
+    const bool silent = older || runs.at(name).end;
+    done(silent ? process::Attached{} : process::Attached{runs.at(name).input_taken});
     Run& run = runs.at(name);
     if (run.listener == listener && run.journal->size() > 0) listener->output(run.journal->size());
     if (run.listener != listener || !run.end) return;

@@ -63,6 +63,7 @@ class FakeSupervisor final : public process::SupervisorClient {
   std::map<std::string, Run> runs;
   std::optional<Error> spawn_fails;
   std::optional<Error> attach_fails;
+  bool older = false;  // One that does not say, when a run is taken up, what it was told last.
   process::RunUsage used;
   std::vector<std::string> calls;  // "spawn task.1", "stop task.1", ...
   // Each frame of standard input, once it is taken.

@@ -1,5 +1,8 @@
 // Tasks of the agent `claude`: the real Claude Code, under the supervisor, against the scripted model (R2.2, R4.5, R4.6, R5, R6).
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -28,6 +31,7 @@ test('Found on PATH, asked without any setting: a prompt, its tools, its answer,
   const parts = await parts_of(server, task.id);
   assert.deepEqual(parts.map((part) => part.type), ['text', 'reasoning', 'text', 'tool_call', 'tool_result', 'text']);
   assert.match(JSON.stringify(parts[4]), /one\\ntwo/);
+  assert.ok(parts[4].ms > 0, JSON.stringify(parts[4]));
 
   model.rule('and now three', [{ text: 'three' }], only);
   await server.expect(202, 'POST', `/api/tasks/${task.id}/message`, { message: 'and now three' });
@@ -40,7 +44,7 @@ test('Found on PATH, asked without any setting: a prompt, its tools, its answer,
 });
 
 test('An edit is asked for, and done or not as it is answered; a question is one', { skip, timeout }, async (t) => {
-  const { server, model, ask, work_dir } = await world(t);
+  const { server, model, ask, work_dir, pids } = await world(t);
   const file = path.join(work_dir, 'made.txt');
   model.rule('write it', [call('Write', { file_path: file, content: 'made\n' }), { text: 'after the write' }], only);
   const first = await ask('write it', { permission: 'ask' });
@@ -65,6 +69,13 @@ test('An edit is asked for, and done or not as it is answered; a question is one
   const ruled = await ask('write it', { permission: [{ tool: 'write', decision: 'allow' }] });
   assert.equal((await server.at_rest(ruled.id, { within })).status, 'completed', 'a rule for errand’s own tools holds here too');
   assert.ok(fs.existsSync(file));
+
+  fs.rmSync(file);
+  const left = await ask('write it', { permission: 'ask' });
+  await server.when(left.id, (task) => task.waiting_for, { within });
+  await server.cancel(left.id);
+  assert.equal((await server.at_rest(left.id, { within })).status, 'cancelled', 'also while it asks');
+  assert.ok(!fs.existsSync(file) && pids().length === 0);
 
   const questions = [{ question: 'Which colour?', header: 'Colour', multiSelect: false, options: [{ label: 'Red', description: 'warm' }, { label: 'Blue', description: 'cold' }] }];
   model.rule('ask me', [call('AskUserQuestion', { questions }), { text: 'thanks' }], only);
@@ -161,6 +172,22 @@ test('A fork has the conversation before it', { skip, timeout }, async (t) => {
   assert.match(JSON.stringify(asked), /remember a number.*The number is 4711.*which number was it/s);
 });
 
+test('A fork of a session that a person has in Claude Code; one that is not there is refused', { skip, timeout }, async (t) => {
+  const { server, model, ask, work_dir, folder } = await world(t);
+  const session = randomUUID();
+  model.rule('remember this', [{ text: 'The colour is teal.' }], only);
+  const own = spawn(path.join(folder, 'bin/claude'), ['-p', '--session-id', session, 'remember this colour'], { cwd: work_dir, env: { ...server.env, DISABLE_AUTOUPDATER: '1' }, stdio: 'ignore' });
+  const [code] = await once(own, 'exit');
+  assert.equal(code, 0);
+  model.rule('which colour', [{ text: 'It was teal.' }], only);
+  const fork = await ask('which colour', { fork: true, parent_session_id: session });
+  assert.equal((await server.at_rest(fork.id, { within })).result, 'It was teal.');
+  const asked = model.requests().findLast((record) => record.body.tools?.length).body.messages;
+  assert.match(JSON.stringify(asked), /remember this colour.*The colour is teal.*which colour/s);
+  const refused = await server.api('POST', '/api/tasks', { agent_id: 'claude', message: 'which colour', work_dir, fork: true, parent_session_id: randomUUID() });
+  assert.ok(refused.status >= 400 && refused.status < 500, refused.text);
+});
+
 test('A usage limit is waited for, and lifted by whoever knows better; other errors say what to do', { skip, timeout }, async (t) => {
   const { server, model, ask } = await world(t, { env: { CLAUDE_CODE_MAX_RETRIES: '1' } });
   model.rule('much work', [{ status: 429, times: 1, error: { type: 'rate_limit_error', message: 'This request would exceed your account’s rate limit.' }, retry_after: 3600, text: 'never' }], only);
@@ -193,6 +220,15 @@ test('Without a login, and as root with permissions skipped, it says what to do'
   const refused = await server.at_rest((await server.launch({ agent_id: reckless.id, message: 'hello', work_dir })).id, { within });
   assert.equal(refused.error.code, 'root_refused');
   assert.match(refused.error.message, /permission_mode/);
+});
+
+test('Three at once, each with a program and a conversation of its own', { skip, timeout }, async (t) => {
+  const { server, model, ask } = await world(t);
+  const names = ['first', 'second', 'third'];
+  for (const name of names) model.rule(`say ${name}`, [{ ...call('Bash', { command: `echo ${name}`, description: 'x' }) }, { text: `${name} is done` }], only);
+  const tasks = await Promise.all(names.map((name) => ask(`say ${name}`, { permission: 'allow' })));
+  const ended = await Promise.all(tasks.map(({ id }) => server.at_rest(id, { within })));
+  assert.deepEqual(ended.map((task) => task.result), names.map((name) => `${name} is done`));
 });
 
 test('It reaches errand as its task, and launches tasks of its own', { skip, timeout }, async (t) => {

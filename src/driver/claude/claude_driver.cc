@@ -1,8 +1,15 @@
 #include "driver/claude/claude_driver.h"
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/beside.h"
 #include "base/log.h"
 #include "driver/claude/claude_turn.h"
+#include "driver/claude/history.h"
 #include "driver/command/spawn.h"
+#include "driver/conversations.h"
 #include "driver/run_name.h"
 
 namespace errand::claude {
@@ -12,7 +19,38 @@ constexpr const char* run_tool = "claude";
 
 std::string run_of(const TaskId& task, int run) { return errand::run_name({task, run, run_tool, "0"}); }
 
-class ClaudeDriver final : public Driver {
+constexpr int64_t history_max = 64 << 20;
+
+// As Claude Code names its conversations. Which of them are there is found out where one is read: that may take a
+// while.
+bool is_uuid(std::string_view id) {
+  if (id.size() != 36) return false;
+  for (size_t i = 0; i < id.size(); ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    const bool digit = (id[i] >= '0' && id[i] <= '9') || (id[i] >= 'a' && id[i] <= 'f');
+    if (dash ? id[i] != '-' : !digit) return false;
+  }
+  return true;
+}
+
+Result<std::vector<Message>> read_conversation(const std::string& folder, const std::string& session) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  for (const fs::directory_entry& project : fs::directory_iterator(folder + "/projects", error)) {
+    const fs::path file = project.path() / (session + ".jsonl");
+    const uintmax_t size = fs::file_size(file, error);
+    if (error) continue;
+    if (size > history_max)
+      return fail(Code::too_large, "The conversation in Claude Code is too long to be read: launch without a fork.");
+    std::ifstream in(file, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    return read_history(text);
+  }
+  return fail(Code::not_found,
+              "There is no such conversation: neither of errand's own nor in Claude Code (~/.claude).");
+}
+
+class ClaudeDriver final : public Driver, public Conversations {
  public:
   ClaudeDriver(Options options, Parts parts) : options_(std::move(options)), parts_(parts) {
     for (std::string& name : environment_names()) options_.command.env_allow.push_back(std::move(name));
@@ -22,6 +60,8 @@ class ClaudeDriver final : public Driver {
         return process::Journal::open(process::run_folder(folder, run));
       };
     kept_ = std::make_shared<command::CommandOptions>(options_.command);
+    folder_ = command::server_variable(options_.command, "CLAUDE_CONFIG_DIR");
+    if (folder_.empty()) folder_ = command::server_variable(options_.command, "HOME") + "/.claude";
   }
 
   Capabilities capabilities() const override {
@@ -62,6 +102,18 @@ class ClaudeDriver final : public Driver {
     if (parts_.artifacts) parts_.artifacts->forget(task);
   }
 
+  // The sessions that people have in Claude Code. A fork of one has it as a transcript, cut to errand's limits, for
+  // Claude Code's own fork cannot be cut.
+  bool may_have(const SessionId& session) const override { return is_uuid(session.value); }
+  // Whether there is one is found out when it is read: nobody else's sessions look like this.
+  void has(const SessionId& session, std::move_only_function<void(bool)> done) override {
+    beside_.run([known = is_uuid(session.value)] { return known; }, std::move(done));
+  }
+  bool copies() const override { return false; }
+  void read(const SessionId& session, Read done) override {
+    beside_.run([folder = folder_, id = session.value] { return read_conversation(folder, id); }, std::move(done));
+  }
+
   // Its commands have the same folder for artifacts as a command task has.
   Result<ArtifactList> artifacts(const Task& task) const override {
     return parts_.artifacts ? parts_.artifacts->artifacts(task) : Driver::artifacts(task);
@@ -90,6 +142,8 @@ class ClaudeDriver final : public Driver {
   Options options_;
   Parts parts_;
   std::shared_ptr<const command::CommandOptions> kept_;  // For looks.
+  std::string folder_;                                   // Claude Code's own.
+  Beside beside_{parts_.files, parts_.engine};
 };
 
 Result<std::unique_ptr<Turn>> ClaudeDriver::open(TurnRequest request, Sink& sink) {

@@ -182,6 +182,7 @@ void ClaudeTurn::lines(std::span<const lines::Line> lines) {
     take(parse_line(line.text), out);
     next_ = line.next;
   }
+  time_calls(out);
   report(std::move(out));
   sink_.when_stored([this, next = next_] { child_.release(next); });
   if (!sink_.has_room()) {
@@ -189,6 +190,19 @@ void ClaudeTurn::lines(std::span<const lines::Line> lines) {
     sink_.when_room([this] { child_.go_on(); });
   }
   close_where_done();
+}
+
+// Nobody else says how long a call took. Of one that began before this server did, it is not known.
+void ClaudeTurn::time_calls(std::vector<Report>& reports) {
+  const Time now = parts_.clock.steady();
+  for (Report& report : reports) {
+    if (const auto* began = std::get_if<report::ToolStarted>(&report)) calls_[began->call_id] = now;
+    auto* const done = std::get_if<report::ToolCompleted>(&report);
+    if (const auto call = done ? calls_.find(done->call_id) : calls_.end(); call != calls_.end()) {
+      done->ms = now - call->second;
+      calls_.erase(call);
+    }
+  }
 }
 
 void ClaudeTurn::take(const Event& event, std::vector<Report>& out) {

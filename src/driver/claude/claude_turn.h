@@ -57,6 +57,7 @@ class ClaudeTurn final : public Turn, private lines::Listener {
   void put(Sent sent, std::string line);
   void give(const std::string& request_id);
   void take(const Event& event, std::vector<Report>& out);
+  void time_calls(std::vector<Report>& reports);
   void take_lifecycle(const Event& event, std::vector<Report>& out);
   void take_retry(const Event& event, std::vector<Report>& out);
   void take_result(const Event& event, std::vector<Report>& out);
@@ -100,8 +101,9 @@ class ClaudeTurn final : public Turn, private lines::Listener {
   std::deque<Message> waiting_;  // Not sent yet.
   std::set<MessageId> known_;
   std::map<std::string, Answer> answers_;
-  std::optional<Outcome> refused_;  // Why it was ended before it came to a result.
-  Time resets_;                     // When the account's limit ends, as far as it said.
+  std::map<std::string, Time> calls_;  // When they began.
+  std::optional<Outcome> refused_;     // Why it was ended before it came to a result.
+  Time resets_;                        // When the account's limit ends, as far as it said.
   double cpu_s_ = 0;
   bool preparing_ = false, running_ = false, closing_ = false, stopping_ = false, over_ = false;
   bool alive_ = false;      // Something came since the last probe.

@@ -94,8 +94,9 @@ void LineChild::attach(int64_t next, std::optional<process::SpawnRequest> otherw
         }
         if (attached->input_taken) return is_running(*attached->input_taken);
         // An older supervisor says it where it is asked, one whose run has ended not at all.
-        parts_.supervisor.input(run_, 0, {},
-                                guarded([this](const Result<int64_t>& taken) { is_running(taken.value_or(0)); }));
+        parts_.supervisor.input(run_, 0, {}, guarded([this](const Result<int64_t>& taken) {
+                                  is_running(taken ? std::optional(*taken) : std::nullopt);
+                                }));
       }));
 }
 
@@ -109,15 +110,17 @@ void LineChild::fail_start(const Error& error) {
   finish({.how = End::How::not_started, .error = std::move(told), .run = {}, .last_words = {}});
 }
 
-void LineChild::is_running(int64_t taken) {
+void LineChild::is_running(std::optional<int64_t> taken) {
   if (over_ || (state_ != State::starting && !end_)) return;
   if (state_ == State::starting) state_ = State::running;
-  numbered_ = true;
-  last_number_ = std::max(last_number_, taken);
+  if (taken) {
+    numbered_ = true;
+    last_number_ = std::max(last_number_, *taken);
+  }
   // Asked for before there was anything to stop.
   if (stopping_ && !end_) parts_.supervisor.stop(run_);
   const std::weak_ptr here = here_;
-  if (!std::exchange(begun_, true)) listener_.started(taken);
+  if (!std::exchange(begun_, true)) listener_.started(taken.value_or(all_taken));
   if (here.expired() || over_) return;
   write_on();
   read_on();
@@ -322,7 +325,7 @@ void LineChild::ended(const process::RunEnd& end) {
   if (over_) return;
   // Its end can come before the answer that it was taken up.
   const std::weak_ptr here = here_;
-  if (!begun_) is_running(0);
+  if (!begun_) is_running(std::nullopt);
   if (here.expired() || over_) return;
   read_on();
   end_where_read();

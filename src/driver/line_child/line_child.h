@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,11 +50,14 @@ struct End {
 // All of it as a sentence or two, for people: "It ended with code 1: cannot open …".
 std::string describe(const End& end);
 
+inline constexpr int64_t all_taken = std::numeric_limits<int64_t>::max();
+
 class Listener {
  public:
   virtual ~Listener() = default;
-  // It runs, or was taken up; `taken` is the number of the last frame that it was given before. Once, first, unless it
-  // could not be asked for. A program that turns out not to be one ends as not_started behind it.
+  // It runs, or was taken up; `taken` is the number of the last frame that it was given before, or all_taken where it
+  // has ended meanwhile: nobody knows, and nothing can be put any more. Once, first, unless it could not be asked for.
+  // A program that turns out not to be one ends as not_started behind it.
   virtual void started(int64_t taken) = 0;
   // What came, at most about 20 times a second, a bounded piece of the journal at a time. Half a line waits for the
   // rest of it; what it ends with is no line.
@@ -138,7 +142,7 @@ class LineChild final : private process::RunListener {
 
   template <class F>
   auto guarded(F work);
-  void is_running(int64_t taken);
+  void is_running(std::optional<int64_t> taken);
   void write_on();
   void written(Result<int64_t> taken);
   struct ReadSome {

@@ -151,7 +151,8 @@ TEST_F(LineChildTest, OneThatEndedMeanwhileIsReadToItsEnd) {
   child->attach(before.next);
   ASSERT_TRUE(until_ended(after));
   EXPECT_EQ(after.said, (std::vector<std::string>{"last"}));
-  EXPECT_TRUE(after.began.has_value()) << "started() comes first, always";
+  EXPECT_EQ(after.began, all_taken) << "started() comes first, always";
+  EXPECT_FALSE(child->put("more"));
   EXPECT_EQ(after.end->run.exit_code, 3);
   EXPECT_EQ(after.end->last_words, "why\n");
   EXPECT_EQ(describe(*after.end), "It ended with code 3: why");
