@@ -220,10 +220,11 @@ bool on_path(std::string_view program) {
 
 // Where no server runs: what one would find.
 Check check_path() {
-  return {
-      "agents", State::ok,
-      fmt::format("command, demo{}; builtin where the server knows a model", on_path("opencode") ? ", opencode" : ""),
-      ""};
+  std::string found;
+  for (const auto& [program, agent] : {std::pair("opencode", "opencode"), std::pair("gemini", "gemini"),
+                                       std::pair("codex-acp", "codex"), std::pair("claude-agent-acp", "acp:claude")})
+    if (on_path(program)) found += fmt::format(", {}", agent);
+  return {"agents", State::ok, fmt::format("command, demo{}; builtin where the server knows a model", found), ""};
 }
 
 // OpenCode's plugin, where there is OpenCode or the plugin.
