@@ -223,10 +223,12 @@ bool on_path(std::string_view program) {
 
 // Where no server runs: what one would find.
 Check check_path() {
-  return {"agents", State::ok,
-          fmt::format("command, demo{}{}; builtin if the server has a model",
-                      on_path("opencode") ? ", opencode" : "", on_path("claude") ? ", claude" : ""),
-          ""};
+  std::string found;
+  for (const auto& [program, agent] :
+       {std::pair("opencode", "opencode"), std::pair("claude", "claude"), std::pair("gemini", "gemini"),
+        std::pair("codex-acp", "codex"), std::pair("claude-agent-acp", "acp:claude")})
+    if (on_path(program)) found += fmt::format(", {}", agent);
+  return {"agents", State::ok, fmt::format("command, demo{}; builtin if the server has a model", found), ""};
 }
 
 // OpenCode's plugin, where there is OpenCode or the plugin.

@@ -3,6 +3,8 @@
 #include <fstream>
 #include <memory>
 
+#include <sys/stat.h>
+
 #include "base/test_folder.h"
 #include "driver/acp/acp_driver.h"
 #include "tests/contract/driver_contract.h"
@@ -268,6 +270,28 @@ TEST_F(AcpDriver, ItHasItsOwnKeysAndNoneOfOurs) {
   EXPECT_EQ(opened.at("params").at("mcpServers").at(0).at("name"), "errand");
   for (const std::string& checkpoint : host.checkpoints())
     EXPECT_EQ(checkpoint.find("secret"), std::string::npos) << "a token is not stored";
+}
+
+TEST(AcpCommand, AgentsAreFoundOnThePath) {
+  const TestFolder folder;
+  const std::vector<std::string> environment = {"PATH=relative:" + folder.path()};
+  EXPECT_TRUE(acp::found_agents(environment).empty());
+  const auto install = [&](const std::string& name) {
+    std::ofstream(folder.path() + "/" + name) << "#!/bin/sh\n";
+    ::chmod((folder.path() + "/" + name).c_str(), 0755);
+  };
+  install("codex");
+  std::vector<Agent> agents = acp::found_agents(environment);
+  ASSERT_EQ(agents.size(), 1U);
+  EXPECT_EQ(agents[0].id, "codex");
+  EXPECT_NE(agents[0].unavailable.find("npm install -g @agentclientprotocol/codex-acp"), std::string::npos);
+  install("codex-acp");
+  install("gemini");
+  agents = acp::found_agents(environment);
+  ASSERT_EQ(agents.size(), 2U);
+  EXPECT_EQ(agents[0].options["command"], "[\"" + folder.path() + "/gemini\",\"--acp\"]");
+  EXPECT_EQ(agents[1].unavailable, "");
+  EXPECT_EQ(agents[1].options["mode"], "workspace-write") << "its default asks a model, not a person";
 }
 
 TEST(AcpCommand, WordsAreTakenAsTheyAreWritten) {

@@ -173,13 +173,14 @@ test('A fork of another conversation begins with it', { timeout: 300_000 }, asyn
 });
 
 test("errand's tools are handed over where the task has them; files are served within its folders", { timeout: 300_000 }, async (t) => {
-  const { ask, rest, work_dir, folder } = await world(t, { toml: 'options = { client_files = "true", mode = "b" }\n' });
+  const { ask, rest, parts, work_dir, folder } = await world(t, { toml: 'options = { client_files = "true", mode = "b" }\n' });
   fs.writeFileSync(path.join(folder, 'secret'), 'no');
   fs.symlinkSync(path.join(folder, 'secret'), path.join(work_dir, 'link'));
   const steps = [{ servers: true }, { edit: [path.join(work_dir, 'new.txt'), 'text'], through: 'client' }, { say: '|' }, ...['new.txt', 'link', '../secret'].flatMap((name) => [{ read: `${work_dir}/${name}` }, { say: '|' }]), { env: 'ERRAND_TASK_ID' }];
   const { id } = await ask(steps, { enable_mcp: true });
   const task = await rest(id);
   assert.equal(task.status, 'completed', JSON.stringify(task.error));
+  assert.ok((await parts(id)).some((part) => part.type === 'text' && part.text === 'errand'), 'it was given errand’s server');
   const [, read, link, above, task_id] = task.result.split('|');
   assert.equal(read, 'text');
   assert.match(link, /^refused: /);

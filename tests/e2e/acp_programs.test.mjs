@@ -25,6 +25,7 @@ const programs = {
     needs: [opencode_binary ?? 'opencode'],
     install: { opencode: program(opencode_binary) },
     env: (folder, model, { asks }) => opencode_env(folder, { OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...opencode_config(model), ...(asks ? { permission: { bash: 'ask' } } : {}) }) }),
+    own: (name) => call(`errand_${name}`),
     shell: (command) => call('bash', { command, description: 'x', timeout: 3_600_000 }),
   },
   'acp:claude': {
@@ -40,6 +41,7 @@ const programs = {
         DISABLE_ERROR_REPORTING: '1',
         CLAUDE_CODE_MAX_RETRIES: '1',
       }),
+    own: (name) => call(`mcp__errand__${name}`),
     shell: (command) => call('Bash', { command, description: 'x', timeout: 600_000 }),
   },
   codex: {
@@ -68,6 +70,7 @@ const programs = {
       ].join('\n'));
       return clean_env(folder, { CODEX_HOME: home, LOCAL_KEY: 'x', CODEX_PATH: codex_binary });
     },
+    own: (name) => ({ tool: { name, namespace: 'mcp__errand', input: {} } }),
     shell: (command) => call('exec_command', { cmd: command }),
     // Inside of its folder it asks nobody.
     asking: (command) => call('exec_command', { cmd: command, sandbox_permissions: 'require_escalated', justification: 'x' }),
@@ -196,6 +199,18 @@ for (const [id, row] of Object.entries(programs)) {
     await server.expect(200, 'POST', `/api/tasks/${task_id}/retry`, { message: 'work now' });
     const again = await server.when(task_id, (seen) => seen.attempt === 2 && ['completed', 'failed'].includes(seen.status), { within });
     assert.equal(said(again).result, 'worked', JSON.stringify(again.error));
+  });
+
+  can('with enable_mcp it has errand’s tools, and calls them as its task', async (t) => {
+    const { server, ask, rest, rule, parts } = await world(t, id);
+    rule('what runs', [row.own('background_list'), { text: 'nothing' }]);
+    const { id: task_id } = await ask('what runs', { enable_mcp: true });
+    const task = await rest(task_id);
+    assert.deepEqual([task.status, task.result], ['completed', 'nothing'], JSON.stringify(task.error));
+    const result = (await parts(task_id)).find((part) => part.type === 'tool_result');
+    assert.equal(result.is_error, false, result.output);
+    assert.match(result.output, /no .*tasks|"tasks":\[\]/i);
+    assert.equal((await server.get('/api/tasks')).tasks.length, 1);
   });
 
   can('a fork begins with its parent’s conversation; a failure of the model says why', async (t) => {

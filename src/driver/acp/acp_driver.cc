@@ -91,11 +91,14 @@ struct Known {
   const char* mode;   // Where its own default is not to ask anybody.
   const char* description;
   const char* login;  // What a person types to log in.
+  // Where this is on PATH and the program is not, the agent is listed, and says what to install.
+  const char* beside = "";
+  const char* install = "";
 };
 constexpr auto known_agents = std::to_array<Known>({
     {"gemini", "gemini", "--acp", "", "Gemini CLI, as you have it set up.", "gemini"},
     {"codex", "codex-acp", "", "workspace-write", "Codex, through its adapter codex-acp, as you have it set up.",
-     "codex login"},
+     "codex login", "codex", "npm install -g @agentclientprotocol/codex-acp"},
     {"acp:claude", "claude-agent-acp", "", "", "Claude Code, through its adapter claude-agent-acp.", "claude /login"},
     {"acp:opencode", "opencode", "acp", "", "OpenCode, with a process of its own for each turn.",
      "opencode auth login"},
@@ -156,8 +159,16 @@ std::vector<Agent> found_agents(const std::vector<std::string>& environment) {
   std::vector<Agent> agents;
   for (const Known& known : known_agents) {
     const std::string program = find_program(environment, known.program);
-    if (program.empty()) continue;
+    const bool beside = *known.beside != 0 && !find_program(environment, known.beside).empty();
+    if (program.empty() && !beside) continue;
     Agent agent{.id = known.id, .name = known.id, .driver = "acp", .description = known.description};
+    if (program.empty()) {
+      agent.unavailable =
+          fmt::format("It needs {}, which is not on the server's PATH: {}, then start the server again.", known.program,
+                      known.install);
+      agents.push_back(std::move(agent));
+      continue;
+    }
     boost::json::array command = {program};
     if (*known.words != 0) command.emplace_back(known.words);
     agent.options["command"] = boost::json::serialize(command);

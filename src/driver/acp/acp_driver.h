@@ -51,7 +51,7 @@ Result<std::vector<std::string>> command_words(std::string_view text);
 std::string find_program(const std::vector<std::string>& environment, std::string_view name);
 
 // The agents that are known by name, where their program is on PATH: gemini, codex, and OpenCode's and Claude's ACP
-// sides. What is not there is left out.
+// sides. What is not there is left out; Codex without its adapter is listed as unavailable, with what to install.
 std::vector<Agent> found_agents(const std::vector<std::string>& environment);
 
 }  // namespace errand::acp

@@ -228,6 +228,7 @@ void AcpTurn::take(const Incoming& in, std::vector<Report>& out) {
   const bool ours = in.session.empty() || in.session == state_.session;
   switch (in.kind) {
     case Incoming::Kind::update:
+      if (ours && in.update.type == Update::Type::health) state_.failing = in.update.failing;
       // Outside of a prompt it is what was said before, or nothing that is shown.
       if (ours && state_.phase == Phase::prompting) state_.translator.take(in.update, out);
       return;
@@ -416,6 +417,7 @@ void AcpTurn::prompt() {
     frame.messages.push_back(message.id);
   }
   waiting_.clear();
+  state_.failing = false;
   if (texts.empty()) texts.emplace_back("Go on.");
   state_.request = ++state_.last_request;
   put(prompt_line(state_.request, state_.session, texts), std::move(frame));
@@ -433,6 +435,10 @@ void AcpTurn::prompt_answered(const Incoming& in, std::vector<Report>& out) {
   if (stopped.usage != Usage{}) out.emplace_back(report::Used{stopped.usage});
   if (stopping_) return finish({.kind = Outcome::Kind::stopped}, out);
   if (!waiting_.empty()) return prompt();
+  if (state_.failing)
+    return finish(
+        outcome_of(RpcError{-32603, std::string(trim(state_.translator.said())), {}}, state_.agent, command_text()),
+        out);
   finish(outcome_of(stopped, state_.translator.said()), out);
 }
 

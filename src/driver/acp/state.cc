@@ -80,7 +80,7 @@ std::string encode(const State& state) {
   JsonOut out(text);
   out.object().field("phase", static_cast<int>(state.phase)).field("next", state.next);
   out.field("last", state.last_request).field("request", state.request).field("session", state.session);
-  out.field("method", state.method).field("new", state.is_new);
+  out.field("method", state.method).field("new", state.is_new).field("failing", state.failing);
   const AgentInfo& agent = state.agent;
   out.key("agent").array().value(agent.name).value(agent.version).end();
   out.key("can").array().value(agent.load).value(agent.resume).value(agent.http).value(agent.directories).end();
@@ -122,6 +122,7 @@ Result<State> decode(std::string_view text) {
   state.session = in.text("session");
   state.method = in.text("method");
   state.is_new = in.flag("new");
+  state.failing = in.flag("failing");
   const std::vector<std::string> agent = in.texts(in.at("agent"), 2);
   state.agent.name = agent[0];
   state.agent.version = agent[1];

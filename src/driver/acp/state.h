@@ -63,6 +63,7 @@ struct State {
   std::deque<Frame> frames;
   std::vector<OpenAsk> asks;
   std::vector<std::string> serving;  // Requests for files that are being served, by the agent's ids.
+  bool failing = false;              // As the agent last said of the turn.
   int64_t asked = 0;                 // Questions so far: their ids are made of it.
   std::optional<Outcome> end;        // How the turn ended, once that is known.
   Translator translator;

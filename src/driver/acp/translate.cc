@@ -166,6 +166,7 @@ void Translator::take(const Update& update, std::vector<Report>& out) {
       if (!update.text.empty()) out.emplace_back(report::Warning{"notice", update.text});
       return;
     case Update::Type::user_text:
+    case Update::Type::health:
     case Update::Type::other:
       return;
   }

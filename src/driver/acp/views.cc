@@ -76,6 +76,28 @@ std::string command_of(const ToolCall& call, const json::object& input) {
   return command.empty() ? call.title : command;
 }
 
+// Codex says `/bin/bash -lc 'SCRIPT'`: the rules are about the script. Only where it stands in single quotes, in which
+// nothing is special, is what is inside exactly what runs.
+std::string unwrapped(const std::string& command) {
+  constexpr std::string_view quote = R"('\'')";  // How a quote stands in quotes.
+  for (const std::string_view shell :
+       {"/bin/bash", "/usr/bin/bash", "bash", "/bin/sh", "sh", "/bin/zsh", "/usr/bin/zsh"})
+    for (const std::string_view flag : {" -lc '", " -c '"}) {
+      const std::string begin = std::string(shell) + std::string(flag);
+      if (!command.starts_with(begin) || !command.ends_with('\'') || command.size() <= begin.size()) continue;
+      const std::string script = command.substr(begin.size(), command.size() - begin.size() - 1);
+      std::string out;
+      for (size_t at = 0; at < script.size();) {
+        const bool quoted = std::string_view(script).substr(at).starts_with(quote);
+        if (!quoted && script[at] == '\'') return command;
+        out += script[at];
+        at += quoted ? quote.size() : 1;
+      }
+      return out;
+    }
+  return command;
+}
+
 std::vector<std::string_view> lines_of(std::string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(1);
   return text.empty() ? std::vector<std::string_view>() : split(text, '\n');
@@ -148,7 +170,7 @@ PermissionView permission_view(std::string_view agent, std::string_view work_dir
     const std::string command = command_of(call, input);
     std::string folder = text_in(input, {"cwd", "workdir", "directory"});
     if (folder.empty()) folder = work_dir;
-    const auto commands = shell::subjects(command);
+    const auto commands = shell::subjects(unwrapped(command));
     // One that cannot be taken apart is asked for whole: see permission_for.
     if (!commands)
       view.subject = "? " + std::string(first_line(command));

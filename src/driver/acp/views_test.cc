@@ -29,6 +29,17 @@ TEST(AcpViews, RulesSeeEveryCommandOfAScript) {
                   .subject.starts_with("? "));
 }
 
+TEST(AcpViews, RulesSeeTheScriptThatAShellIsGiven) {
+  const auto subject = [](const std::string& command) {
+    return permission_view("Codex", "/p", {.title = command, .kind = "execute"}).subject;
+  };
+  EXPECT_EQ(subject("/bin/bash -lc 'echo one; rm x'"), "echo one\nrm x");
+  EXPECT_EQ(subject(R"(/bin/bash -lc 'echo '\''a b'\'' c')"), "echo a b c");
+  // What is not in one pair of single quotes is left as it is: it may be something else to the shell.
+  for (const char* other : {"/bin/bash -lc 'echo a'; rm 'x'", "/bin/bash -lc 'a' 'b'"})
+    EXPECT_NE(subject(other).find("/bin/bash"), std::string::npos) << other;
+}
+
 TEST(AcpViews, RulesSeeEveryFileOfAnEdit) {
   const PermissionView view = permission_view(
       "Goose", "/p", {.title = "Edit", .kind = "edit", .diffs = {{"/p/b", "x\n", "y\n"}}, .locations = {"/p/a"}});

@@ -139,6 +139,10 @@ Update read_update(const json::value& value) {
       const double usd = amount.to_number<double>();
       if (usd >= 0 && usd < 1e9) update.cost_usd = usd;
     }
+  } else if (type == "session_info_update") {
+    const std::string status = text(at(at(at(at(value, "_meta"), "codex"), "threadStatus"), "type"));
+    if (!status.empty()) update.type = Type::health;
+    update.failing = status == "systemError";
   } else if (type == "notice") {
     update.type = Type::notice;
     update.text = text(at(value, "message"));

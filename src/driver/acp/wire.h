@@ -40,12 +40,14 @@ struct PlanEntry {
 };
 
 struct Update {
-  enum class Type : uint8_t { other, text, thought, user_text, call, plan, usage, notice } type = Type::other;
+  enum class Type : uint8_t { other, text, thought, user_text, call, plan, usage, notice, health } type = Type::other;
   std::string message_id;  // text, thought: where the agent counts its messages.
   std::string text;        // text, thought, user_text, notice.
   ToolCall call;
   std::vector<PlanEntry> plan;
   std::optional<double> cost_usd;  // usage: of the session so far.
+  // health: the turn is failing. Codex's adapter says so here alone, and ends such a prompt as if it were answered.
+  bool failing = false;
 };
 
 struct Option {

@@ -51,6 +51,19 @@ TEST(AcpWire, UnknownUpdatesAndFieldsAreLetPass) {
   EXPECT_EQ(parse_incoming(R"({"method":"_auth/status_update","params":{}})").kind, Kind::notification);
 }
 
+TEST(AcpWire, CodexSaysInItsOwnWayThatATurnFails) {
+  const auto update = [](const std::string& type) {
+    return parse_incoming(R"({"method":"session/update","params":{"update":{"sessionUpdate":"session_info_update",)"
+                          R"("_meta":{"codex":{"threadStatus":{"type":")" +
+                          type + R"("}}}}}})")
+        .update;
+  };
+  EXPECT_TRUE(update("systemError").failing);
+  EXPECT_FALSE(update("active").failing);
+  EXPECT_EQ(update("active").type, Update::Type::health);
+  EXPECT_EQ(update("").type, Update::Type::other);
+}
+
 TEST(AcpWire, ModelsAreChosenAsTheAgentOffersThem) {
   const SessionInfo now = parse_session(
       R"({"sessionId":"s","configOptions":[{"id":"m","category":"model","currentValue":"a",
