@@ -33,7 +33,7 @@ struct InBatch {
   }
 };
 
-TEST(Batches, TheNoticeOfAWholeBatchListsItsFailures) {
+TEST(BatchCalls, TheNoticeOfAWholeBatchListsItsFailures) {
   World world;
   InBatch batch{world};
   const Task first = batch.launch("fail");
@@ -51,7 +51,7 @@ TEST(Batches, TheNoticeOfAWholeBatchListsItsFailures) {
 }
 
 // What is being stopped has yet to tell of its own end.
-TEST(Batches, TheNoticeOfAWholeBatchComesBehindThoseOfAllItsTasks) {
+TEST(BatchCalls, TheNoticeOfAWholeBatchComesBehindThoseOfAllItsTasks) {
   for (const bool crash : {false, true}) {
     World world;
     world.stop_ms = 2'000;
@@ -79,7 +79,7 @@ TEST(Batches, TheNoticeOfAWholeBatchComesBehindThoseOfAllItsTasks) {
   }
 }
 
-TEST(Batches, R3_4_ClearingOneThatIsNotThereSaysSo) {
+TEST(BatchCalls, R3_4_ClearingOneThatIsNotThereSaysSo) {
   World world;
   InBatch batch{world};
   batch.launch("noop");
@@ -103,7 +103,7 @@ TEST(Batches, R3_4_ClearingOneThatIsNotThereSaysSo) {
   EXPECT_NE(unknown.error().message.find("batch_id"), std::string::npos) << unknown.error().message;
 }
 
-TEST(Batches, ABatchWithoutFailuresListsNone) {
+TEST(BatchCalls, ABatchWithoutFailuresListsNone) {
   World world;
   InBatch batch{world};
   batch.launch("noop");
@@ -113,7 +113,7 @@ TEST(Batches, ABatchWithoutFailuresListsNone) {
   EXPECT_TRUE(batch.notices().front().data.ends_with("\"failures\":[]}")) << batch.notices().front().data;
 }
 
-TEST(Batches, FailuresFromBeforeARestartAreListedToo) {
+TEST(BatchCalls, FailuresFromBeforeARestartAreListedToo) {
   World world;
   InBatch batch{world};
   const Task failed = batch.launch("fail");
@@ -126,7 +126,7 @@ TEST(Batches, FailuresFromBeforeARestartAreListedToo) {
       << batch.notices().front().text;
 }
 
-TEST(Batches, WhatIsBegunAgainIsNoFailureAnyMore) {
+TEST(BatchCalls, WhatIsBegunAgainIsNoFailureAnyMore) {
   World world;
   InBatch batch{world};
   const Task failed = batch.launch("long 3 fail");
@@ -143,7 +143,7 @@ TEST(Batches, WhatIsBegunAgainIsNoFailureAnyMore) {
   EXPECT_EQ(batch.notices().back().text.find("- Failed"), std::string::npos) << batch.notices().back().text;
 }
 
-TEST(Batches, RetryTakesTheFailedOnesAlone) {
+TEST(BatchCalls, RetryTakesTheFailedOnesAlone) {
   World world;
   InBatch batch{world};
   const Task failed = batch.launch("fail");
@@ -157,7 +157,7 @@ TEST(Batches, RetryTakesTheFailedOnesAlone) {
   EXPECT_EQ(world.get(completed.id).attempt, 1);
 }
 
-TEST(Batches, OnlySoManyFailuresAreListedAndTheRestIsCounted) {
+TEST(BatchCalls, OnlySoManyFailuresAreListedAndTheRestIsCounted) {
   World world(EngineSettings{.max_concurrent = 100});
   InBatch batch{world};
   for (int i = 0; i < 25; ++i) batch.launch("fail");
@@ -207,7 +207,7 @@ struct RefusingWorld : World {
   bool refuse_next = false;
 };
 
-TEST(Batches, TheEndOfTheLastIsToldThoughALaunchIntoTheBatchWasUnderWayAndIsRefused) {
+TEST(BatchCalls, TheEndOfTheLastIsToldThoughALaunchIntoTheBatchWasUnderWayAndIsRefused) {
   RefusingWorld world;
   InBatch batch{world};
   const Task last = batch.launch("long 1000");
@@ -225,7 +225,7 @@ TEST(Batches, TheEndOfTheLastIsToldThoughALaunchIntoTheBatchWasUnderWayAndIsRefu
   EXPECT_EQ(batch.notices().size(), 1u);
 }
 
-TEST(Batches, TheEndOfTheLastIsNotTheEndOfTheBatchWhereALaunchIntoItWasUnderWay) {
+TEST(BatchCalls, TheEndOfTheLastIsNotTheEndOfTheBatchWhereALaunchIntoItWasUnderWay) {
   RefusingWorld world;
   InBatch batch{world};
   const Task last = batch.launch("long 1000");
@@ -244,7 +244,7 @@ TEST(Batches, TheEndOfTheLastIsNotTheEndOfTheBatchWhereALaunchIntoItWasUnderWay)
   EXPECT_EQ(batch.notices().size(), 1u);
 }
 
-TEST(Batches, ABatchIsNotWholeWhereTheEndOfAnotherIsUnderWayAndIsRefused) {
+TEST(BatchCalls, ABatchIsNotWholeWhereTheEndOfAnotherIsUnderWayAndIsRefused) {
   RefusingWorld world;
   InBatch batch{world};
   const Task one = batch.launch("long 1000"), two = batch.launch("long 1000");

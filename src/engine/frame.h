@@ -1,4 +1,4 @@
-// Makes frames: what one event looks like on a stream.
+// Makes frames: what one event looks like on a stream. Pure functions: any thread.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // A line of tasks in the order of their ranks, made for long ones: a million in line are loaded in a fraction of a
 // second, and the place of any of them is found in microseconds. Sorted pieces, one behind the other: what comes last
-// is put behind the last one, and nothing is allocated for each.
+// is put behind the last one, and nothing is allocated for each. Engine thread only.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Recorder: turns what a driver reports into events, messages and progress. It decides no state.
 //
 // A value: the engine copies it, records into the copy, and keeps the copy once the commit is durable. So a commit that
-// fails leaves no trace, and the same reports can be recorded again.
+// fails leaves no trace, and the same reports can be recorded again. Engine thread only.
 #pragma once
 
 #include <cstdint>

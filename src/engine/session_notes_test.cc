@@ -20,7 +20,7 @@ std::vector<StatePiece> state(World& world, const SessionId& session = parent) {
   return kept.value_or(std::vector<StatePiece>{});
 }
 
-TEST(SessionState, R8_6_IsKeptChangedAndDroppedAndOutlivesACrash) {
+TEST(SessionNotes, R8_6_IsKeptChangedAndDroppedAndOutlivesACrash) {
   World world;
   EXPECT_TRUE(state(world).empty());
   ASSERT_TRUE(keep(world, "plan", "one \"line\"\nand 你好"));
@@ -39,7 +39,7 @@ TEST(SessionState, R8_6_IsKeptChangedAndDroppedAndOutlivesACrash) {
   EXPECT_EQ(state(world, SessionId("ses_other")).size(), 1U);
 }
 
-TEST(SessionState, IsBoundedInCountAndSizeHoweverManyComeAtOnce) {
+TEST(SessionNotes, IsBoundedInCountAndSizeHoweverManyComeAtOnce) {
   World world;
   EXPECT_EQ(keep(world, "", "x").error().code, Code::too_large);
   EXPECT_EQ(keep(world, std::string(state_key_bytes_max + 1, 'k'), "x").error().code, Code::too_large);
@@ -62,7 +62,7 @@ TEST(SessionState, IsBoundedInCountAndSizeHoweverManyComeAtOnce) {
   EXPECT_EQ(over.error().reason, "state_full");
 }
 
-TEST(SessionState, R3_5_GoesWithItsSession) {
+TEST(SessionNotes, R3_5_GoesWithItsSession) {
   World world;
   ASSERT_TRUE(keep(world, "plan", "x"));
   ASSERT_TRUE(keep(world, "plan", "y", SessionId("ses_parent2")));

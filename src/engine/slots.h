@@ -1,4 +1,4 @@
-// Slots: who may work, and who is next (R1.7). Bookkeeping only; it knows no tasks.
+// Slots: who may work, and who is next (R1.7). Bookkeeping only; it knows no tasks. Engine thread only.
 //
 // The line is in the order of `rank`: the time of queueing, with a head start of a minute for each point of priority.
 // That order never changes once a task is in line, so nothing starves: whatever came a minute (a point) later can no
