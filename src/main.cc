@@ -31,8 +31,10 @@
 #include "driver/acp/acp_driver.h"
 #include "driver/builtin/builtin_driver.h"
 #include "driver/builtin/tools/tool_set.h"
+#include "driver/claude/claude_driver.h"
 #include "driver/command/command_driver.h"
 #include "driver/fake/demo.h"
+#include "driver/find_program.h"
 #include "driver/opencode/opencode_driver.h"
 #include "engine/engine.h"
 #include "http/client.h"
@@ -362,6 +364,17 @@ class Application {
                                                   .engine = loop_.get()});
       drivers.emplace("opencode", opencode_.get());
     }
+    if (std::string program = find_program(command_options.environment, "claude"); !program.empty()) {
+      claude_ = claude::make_claude_driver(
+          {.command = command_options, .programs = {std::move(program), own_program()}}, {.supervisor = *supervisor_,
+                                                                                          .timers = timers_,
+                                                                                          .clock = clock_,
+                                                                                          .random = random_,
+                                                                                          .files = &files_,
+                                                                                          .engine = loop_.get(),
+                                                                                          .artifacts = command_.get()});
+      drivers.emplace("claude", claude_.get());
+    }
     acp_ = acp::make_acp_driver({.command = command_options,
                                  .version = std::string(version),
                                  .mcp_servers =
@@ -569,6 +582,7 @@ class Application {
   std::unique_ptr<builtin::ToolSet> tool_set_;
   std::unique_ptr<Driver> builtin_;
   std::unique_ptr<Driver> opencode_;
+  std::unique_ptr<Driver> claude_;
   std::unique_ptr<Driver> acp_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<tools::Toolbox> tools_;

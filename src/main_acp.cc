@@ -1,26 +1,17 @@
 #include "main_acp.h"
 
-#include <climits>
-#include <unistd.h>
+#include "driver/find_program.h"
 
 namespace errand {
-namespace {
-
-// The program that runs now, by its path: another process cannot follow /proc/self/exe.
-std::string own_program() {
-  std::string path(PATH_MAX, '\0');
-  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
-  path.resize(length > 0 ? static_cast<size_t>(length) : 0);
-  return path.empty() ? "errand" : path;
-}
-
-}  // namespace
 
 std::vector<acp::McpServer> acp_servers(const cli::Settings& settings,
                                         const std::map<std::string, std::string>& environment, const StringMap& reach,
                                         const Task& task) {
+  const std::string program = own_program();  // Its file may have been replaced meanwhile.
   std::vector<acp::McpServer> servers = {
-      {.name = "errand", .command = {own_program(), "mcp", "--session", task.session_id.value}, .env = reach}};
+      {.name = "errand",
+       .command = {program.empty() ? "errand" : program, "mcp", "--session", task.session_id.value},
+       .env = reach}};
   const auto add = [&](StringMap& into, const std::string& name, const std::string& variable) {
     if (const auto found = environment.find(variable); found != environment.end()) into[name] = found->second;
   };

@@ -11,7 +11,8 @@
 namespace errand {
 namespace {
 
-std::vector<Agent> found_agents(bool opencode, const std::vector<std::string>& environment) {
+std::vector<Agent> found_agents(const std::map<std::string, Driver*>& drivers,
+                                const std::vector<std::string>& environment) {
   std::vector<Agent> agents = {
       {.id = "command", .name = "command", .driver = "command", .description = "Runs a command, without an agent."},
       {.id = "builtin",
@@ -23,11 +24,10 @@ std::vector<Agent> found_agents(bool opencode, const std::vector<std::string>& e
        .driver = "demo",
        .description = "A demonstration: needs no model and shows every kind of event. Ask it for help."}};
   // Before the demonstration: `errand ask` takes the first that can be used.
-  if (opencode)
-    agents.insert(agents.end() - 1, {.id = "opencode",
-                                     .name = "opencode",
-                                     .driver = "opencode",
-                                     .description = "OpenCode, as you have it set up."});
+  for (const auto& [driver, description] : {std::pair("opencode", "OpenCode, as you have it set up."),
+                                            std::pair("claude", "Claude Code, as you have it set up.")})
+    if (drivers.contains(driver))
+      agents.insert(agents.end() - 1, {.id = driver, .name = driver, .driver = driver, .description = description});
   for (Agent& agent : acp::found_agents(environment)) agents.insert(agents.end() - 1, std::move(agent));
   return agents;
 }
@@ -49,7 +49,7 @@ Result<std::vector<Agent>> file_agents(const std::vector<std::string>& setups) {
 
 Result<std::vector<Agent>> all_agents(const std::map<std::string, Driver*>& drivers, const cli::Settings& settings,
                                       const DefaultModel& model, const std::vector<std::string>& environment) {
-  std::vector<Agent> agents = found_agents(drivers.contains("opencode"), environment);
+  std::vector<Agent> agents = found_agents(drivers, environment);
   for (Agent& preset : tools::preset_agents(settings.tools_family)) agents.push_back(std::move(preset));
   Result<std::vector<Agent>> configured = file_agents(settings.agents);
   if (!configured) return configured;

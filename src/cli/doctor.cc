@@ -221,8 +221,9 @@ bool on_path(std::string_view program) {
 // Where no server runs: what one would find.
 Check check_path() {
   std::string found;
-  for (const auto& [program, agent] : {std::pair("opencode", "opencode"), std::pair("gemini", "gemini"),
-                                       std::pair("codex-acp", "codex"), std::pair("claude-agent-acp", "acp:claude")})
+  for (const auto& [program, agent] :
+       {std::pair("opencode", "opencode"), std::pair("claude", "claude"), std::pair("gemini", "gemini"),
+        std::pair("codex-acp", "codex"), std::pair("claude-agent-acp", "acp:claude")})
     if (on_path(program)) found += fmt::format(", {}", agent);
   return {"agents", State::ok, fmt::format("command, demo{}; builtin where the server knows a model", found), ""};
 }
@@ -244,6 +245,26 @@ void check_opencode(const std::string& data_dir, bool installed, Checks& checks)
   else
     checks.push_back({"OpenCode plugin", State::warning, *path + " is of another errand or for another data folder",
                       "errand opencode install"});
+}
+
+// Whether Claude Code, where it is installed, has a login, as far as can be seen from here: nothing is asked of it.
+void check_claude(Checks& checks) {
+  if (!on_path("claude")) return;
+  const auto set = [](const char* variable) {
+    const char* const value = std::getenv(variable);
+    return value && *value;
+  };
+  for (const char* variable : {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
+                               "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"})
+    if (set(variable))
+      return checks.push_back({"Claude Code", State::ok, fmt::format("installed; {} is set here", variable), ""});
+  const std::string folder = set("CLAUDE_CONFIG_DIR") ? std::getenv("CLAUDE_CONFIG_DIR")
+                             : set("HOME")            ? std::string(std::getenv("HOME")) + "/.claude"
+                                                      : std::string();
+  if (!folder.empty() && ::access((folder + "/.credentials.json").c_str(), F_OK) == 0)
+    return checks.push_back({"Claude Code", State::ok, "installed, with a login in " + folder, ""});
+  checks.push_back({"Claude Code", State::warning, "installed; no login is found here",
+                    "Run claude and type /login, or set ANTHROPIC_API_KEY where the server runs."});
 }
 
 std::string system_text() {
@@ -294,6 +315,7 @@ int doctor(Context& context, const DoctorArgs&) {
     checks.push_back(check_bwrap());
   }
   check_opencode(data_dir, on_path("opencode"), checks);
+  check_claude(checks);
   bool well = true;
   for (const Check& check : checks) well = well && check.state != State::wrong;
   context.screen.json() ? print_json(context.screen, checks, well) : print_text(context.screen, checks);

@@ -16,6 +16,8 @@ class Conversations {
   virtual ~Conversations() = default;
   // Whether this is a session of its program. Without waiting for anybody.
   virtual bool has(const SessionId& session) const = 0;
+  // Its own driver copies them by itself, where a fork of one runs in it: then they are not read for it.
+  virtual bool copies() const { return true; }
   // All of it, oldest first, with the program's own ids. Later, on the engine's thread, once; never after the driver is
   // destroyed.
   using Read = std::move_only_function<void(Result<std::vector<Message>>)>;

@@ -143,7 +143,8 @@ void EngineImpl::inherit(const Launch& launch, Reply<fork::Prepared> then) {
   if (const auto [name, keeper] = keeper_of(launch.parent_session_id, parts_.drivers); keeper) {
     const auto driver = parts_.drivers.find(agent->driver);
     // What its own program copies is not read here, and what cannot be used neither.
-    if (name == agent->driver || driver == parts_.drivers.end() || !driver->second->capabilities().fork)
+    if ((name == agent->driver && keeper->copies()) || driver == parts_.drivers.end() ||
+        !driver->second->capabilities().fork)
       return read(nothing, std::move(then));
     keeper->read(launch.parent_session_id,
                  [this, alive = std::weak_ptr(alive_), last = launch.parent_message_id, limits = settings_.fork,

@@ -118,7 +118,7 @@ void FakeSupervisor::attach(const std::string& name, process::RunListener* liste
   }
   found->second.listener = listener;
   later([this, name, listener, done = std::move(done)]() mutable {
-    done(process::Attached{runs.at(name).input_taken});
+    done(older ? process::Attached{} : process::Attached{runs.at(name).input_taken});
     Run& run = runs.at(name);
     if (run.listener == listener && run.journal->size() > 0) listener->output(run.journal->size());
     if (run.listener != listener || !run.end) return;
@@ -151,6 +151,12 @@ void FakeSupervisor::input(const std::string& name, int64_t number, std::string 
     taken = number;
     done(number);
     if (heard) heard(name, bytes);
+  });
+}
+
+void FakeSupervisor::close_input(const std::string& name) {
+  later([this, name] {
+    if (input_closed && runs.contains(name)) input_closed(name);
   });
 }
 

@@ -63,10 +63,12 @@ class FakeSupervisor final : public process::SupervisorClient {
   std::map<std::string, Run> runs;
   std::optional<Error> spawn_fails;
   std::optional<Error> attach_fails;
+  bool older = false;  // One that does not say, when a run is taken up, what it was told last.
   process::RunUsage used;
   std::vector<std::string> calls;  // "spawn task.1", "stop task.1", ...
   // Each frame of standard input, once it is taken.
   std::function<void(const std::string& run, const std::string& bytes)> heard;
+  std::function<void(const std::string& run)> input_closed;
 
   void print(const std::string& run, process::Stream stream, std::string_view bytes);
   void end(const std::string& run, process::RunEnd end);
@@ -79,7 +81,7 @@ class FakeSupervisor final : public process::SupervisorClient {
   void forget(process::RunListener* listener) override;
   void stop(const std::string& run, std::optional<Millis> grace_ms) override;
   void input(const std::string& run, int64_t number, std::string bytes, Taken done) override;
-  void close_input(const std::string&) override {}
+  void close_input(const std::string& run) override;
   void usage(const std::string& run, std::move_only_function<void(Result<process::RunUsage>)> done) override;
   void release_journal(const std::string&, int64_t) override {}
   void release(const std::string& run) override;

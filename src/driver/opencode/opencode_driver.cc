@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "base/text.h"
 #include "driver/conversations.h"
+#include "driver/find_program.h"
 #include "driver/opencode/opencode_turn.h"
 #include "driver/opencode/server.h"
 #include "driver/opencode/visits.h"
@@ -85,16 +85,6 @@ std::unique_ptr<Driver> make_opencode_driver(Options options, Parts parts) {
   return std::make_unique<OpencodeDriver>(std::move(options), parts);
 }
 
-std::string find_opencode(const std::vector<std::string>& environment) {
-  for (const std::string& variable : environment) {
-    if (!variable.starts_with("PATH=")) continue;
-    for (const std::string_view folder : split(std::string_view(variable).substr(5), ':')) {
-      if (!folder.starts_with('/')) continue;
-      std::string file = std::string(folder) + "/opencode";
-      if (::access(file.c_str(), X_OK) == 0) return file;
-    }
-  }
-  return {};
-}
+std::string find_opencode(const std::vector<std::string>& environment) { return find_program(environment, "opencode"); }
 
 }  // namespace errand::opencode

@@ -7,3 +7,4 @@ export * from './sse.mjs';
 export * from './wait.mjs';
 export * from './demo.mjs';
 export * from './opencode.mjs';
+export * from './claude.mjs';

@@ -1,0 +1,40 @@
+// The `claude` driver: agents that run in Claude Code. One program a turn, under the supervisor, driven over its pipes
+// as the Claude Agent SDK drives it; the next turn resumes its conversation. The supervisor keeps it when the server
+// stops or dies, and the next server takes it up where the checkpoint stands. Conversations stay with Claude Code,
+// under
+// ~/.claude, where `claude --resume` finds them too.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/id.h"
+#include "base/time.h"
+#include "base/timers.h"
+#include "driver/claude/start.h"
+#include "driver/command/command_driver.h"
+#include "driver/driver.h"
+#include "process/client.h"
+
+namespace errand::claude {
+
+struct Options {
+  command::CommandOptions command;  // As commands of the task are run: environment, folders, artifacts.
+  Programs programs;
+};
+
+// All outlive the driver.
+struct Parts {
+  process::SupervisorClient& supervisor;
+  Timers& timers;
+  Clock& clock;
+  Random& random;
+  Executor* files = nullptr;  // What is soon done in the data folder. Null, as `engine` then is: in the call.
+  Executor* engine = nullptr;
+  Driver* artifacts = nullptr;  // Knows what tasks leave in their folders; null: nobody does.
+};
+
+std::unique_ptr<Driver> make_claude_driver(Options options, Parts parts);
+
+}  // namespace errand::claude

@@ -1,0 +1,441 @@
+#include "driver/claude/claude_turn.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/escape_filter.h"
+#include "base/text.h"
+#include "driver/claude/outcome.h"
+#include "driver/command/spawn.h"
+#include "fork/transcript.h"
+
+namespace errand::claude {
+namespace {
+
+constexpr Millis interrupt_ms = 5'000;  // From the interrupt to the end of the process.
+constexpr Millis idle_ms = 5'000;       // Behind a result nothing more is said of messages.
+constexpr Millis settle_ms = 1'500;     // Its last helper has ended: it may go on by itself.
+constexpr Millis exit_ms = 10'000;      // From the end of its input to its own.
+constexpr Millis put_again_ms = 500;
+constexpr Millis unknown_wait_ms = 60'000, unknown_wait_max_ms = 900'000;  // Where nobody says when the limit ends.
+constexpr Millis sleep_max_ms = 3'600'000;                                 // A clock may be set: it is looked at again.
+constexpr int64_t login_tries = 2;                                         // It tries ten times, for minutes.
+constexpr size_t ask_text_max = 4'000;
+constexpr const char* go_on_text = "The usage limit is over. Go on where you stopped.";
+
+std::string make_uuid(Random& random) {
+  const uint64_t high = random.next(), low = random.next();
+  return fmt::format("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff, high & 0xfff,
+                     0x8000 | ((low >> 48) & 0x3fff), low & 0xffff'ffff'ffff);
+}
+
+}  // namespace
+
+ClaudeTurn::ClaudeTurn(const Options& options, const Parts& parts, TurnRequest request, Sink& sink,
+                       process::SpawnRequest spawn)
+    : options_(options),
+      parts_(parts),
+      request_(std::move(request)),
+      sink_(sink),
+      spawn_(std::move(spawn)),
+      files_(parts.files, parts.engine),
+      stopping_timer_(parts.timers),
+      idle_timer_(parts.timers),
+      settle_timer_(parts.timers),
+      limit_timer_(parts.timers),
+      again_timer_(parts.timers),
+      session_(request_.task->driver_session),
+      child_({.supervisor = parts.supervisor,
+              .timers = parts.timers,
+              .files = parts.files,
+              .engine = parts.engine,
+              .open_journal = options.command.open_journal},
+             {}, spawn_.run, *this) {
+  if (request_.reattach) {
+    restore(request_.task->checkpoint);
+    cpu_s_ = request_.task->progress.cpu_s;
+    for (const Ask& ask : request_.task->asks)
+      if (!ask.decision.empty()) answers_[ask.request_id] = {ask.decision, ask.reply};
+  }
+  for (const Message& message : request_.messages)
+    if (known_.insert(message.id).second) waiting_.push_back(message);
+}
+
+void ClaudeTurn::begin() {
+  if (request_.reattach) return child_.attach(next_, spawn_);
+  preparing_ = true;
+  files_.run(
+      [data_dir = options_.command.data_dir, task = request_.task->id] {
+        command::CommandOptions where;
+        where.data_dir = data_dir;
+        return command::make_artifact_folder(where, task);
+      },
+      [this](const Result<std::string>& folder) {
+        if (over_ || !std::exchange(preparing_, false)) return;
+        if (folder) return child_.spawn(spawn_);
+        over_ = true;
+        sink_.ended({.kind = Outcome::Kind::failed, .error = TaskError{"spawn_failed", folder.error().message, {}}});
+      });
+}
+
+void ClaudeTurn::report(std::vector<Report> reports) {
+  if (over_) return;
+  if (reports.empty()) reports.emplace_back(report::Alive{});
+  sink_.report(std::move(reports), checkpoint());
+}
+
+// ---- What it is told
+
+void ClaudeTurn::started(int64_t taken) {
+  running_ = true;
+  if (stopping_) return child_.stop();
+  // Put, and never taken: it is put once more.
+  std::erase_if(sent_, [taken](const Sent& sent) { return sent.number > taken; });
+  for (const Sent& sent : sent_)
+    if (sent.kind == Sent::Kind::message)
+      std::erase_if(waiting_, [&](const Message& message) { return message.id.value == sent.key; });
+  if (until_) {
+    report({report::Waits{WaitKind::quota, "Claude Code waits for the usage limit of its account.", until_}});
+    sleep();
+  } else if (request_.reattach) {
+    report({report::GoesOn{}});
+  }
+  for (const auto& [request_id, answer] : std::map(answers_))
+    if (asks_.contains(request_id)) give(request_id);
+  put_waiting();
+  close_where_done();
+}
+
+std::string ClaudeTurn::first_text(const Message& message) const {
+  std::string text = text_of(message);
+  // What a fork has of the conversation before it; Claude Code keeps it from then on.
+  if (!request_.task->launch.fork || !session_.empty() || !sent_.empty()) return text;
+  std::vector<Message> carried;
+  std::ranges::copy_if(request_.history, std::back_inserter(carried),
+                       [](const Message& before) { return before.turn == 0; });
+  return carried.empty() ? text : fork::transcript(carried) + "\n\n" + text;
+}
+
+void ClaudeTurn::put_waiting() {
+  if (over_ || stopping_ || closing_ || !running_ || until_) return;
+  while (!waiting_.empty() && !again_timer_.pending()) {
+    const size_t before = sent_.size();
+    const Message message = waiting_.front();
+    const std::string uuid = make_uuid(parts_.random);
+    put({.kind = Sent::Kind::message, .key = message.id.value, .uuid = uuid}, user_line(first_text(message), uuid));
+    if (sent_.size() == before) return;
+    waiting_.pop_front();
+  }
+}
+
+// Its number is on disk before it goes out.
+void ClaudeTurn::put(Sent sent, std::string line) {
+  const Result<int64_t> number = child_.put(std::move(line));
+  if (!number) {
+    if (number.error().code == Code::exhausted) again_timer_.set(put_again_ms, [this] { put_waiting(); });
+    return;
+  }
+  sent.number = *number;
+  sent_.push_back(std::move(sent));
+  report({report::Alive{}});
+  sink_.when_stored([this, number = *number] { child_.let_go(number); });
+}
+
+Status ClaudeTurn::send(const Message& message) {
+  if (over_ || stopping_ || closing_) return fail(Code::conflict, "The turn is over.");
+  if (!known_.insert(message.id).second) return {};
+  waiting_.push_back(message);
+  put_waiting();
+  return {};
+}
+
+void ClaudeTurn::answer(const std::string& request_id, const std::string& decision, const std::string& message) {
+  if (over_) return;
+  answers_[request_id] = {decision, message};
+  if (running_ && asks_.contains(request_id)) give(request_id);
+}
+
+void ClaudeTurn::give(const std::string& request_id) {
+  if (std::ranges::find(sent_, request_id, &Sent::key) != sent_.end()) return;
+  const auto& [decision, message] = answers_[request_id];
+  const std::string& question = asks_[request_id];
+  std::string line;
+  if (!question.empty())
+    line = answers_line(request_id, question, message);
+  else if (decision == "deny")
+    line = deny_line(request_id, message.empty() ? "Denied. Go on without it." : message);
+  else
+    line = allow_line(request_id);
+  put({.kind = Sent::Kind::answer, .key = request_id, .uuid = {}}, std::move(line));
+}
+
+// ---- What it says
+
+void ClaudeTurn::lines(std::span<const lines::Line> lines) {
+  if (over_) return;
+  alive_ = true;
+  std::vector<Report> out;
+  for (const lines::Line& line : lines) {
+    take(parse_line(line.text), out);
+    next_ = line.next;
+  }
+  report(std::move(out));
+  sink_.when_stored([this, next = next_] { child_.release(next); });
+  if (!sink_.has_room()) {
+    child_.hold();
+    sink_.when_room([this] { child_.go_on(); });
+  }
+  close_where_done();
+}
+
+void ClaudeTurn::take(const Event& event, std::vector<Report>& out) {
+  if (!event.session_id.empty() && !event.inner && event.session_id != session_) {
+    session_ = event.session_id;
+    out.emplace_back(report::AgentSession{session_});
+  }
+  switch (event.type) {
+    case Event::Type::init:
+      working_ = true;
+      idle_timer_.cancel();
+      settle_timer_.cancel();
+      break;
+    case Event::Type::lifecycle:
+      take_lifecycle(event, out);
+      break;
+    case Event::Type::asks:
+      ask(event, out);
+      break;
+    case Event::Type::unasked:
+      asks_.erase(event.request_id);
+      break;
+    case Event::Type::requests:
+      if (!child_.write(unsupported_line(event.request_id)))
+        out.emplace_back(report::Warning{"agent_request", "A request of Claude Code could not be answered."});
+      break;
+    case Event::Type::retry:
+      take_retry(event, out);
+      break;
+    case Event::Type::background:
+      if (background_ > 0 && event.count == 0) settle_timer_.set(settle_ms, [this] { close_where_done(); });
+      background_ = event.count;
+      break;
+    case Event::Type::limit:
+      if (event.rejected) resets_ = event.resets;
+      break;
+    case Event::Type::result:
+      take_result(event, out);
+      break;
+    default:
+      if (!event.inner && (event.type == Event::Type::message_start || event.type == Event::Type::assistant))
+        take_first(out);
+      translator_.take(event, out);
+  }
+}
+
+void ClaudeTurn::take_message(Sent& sent, std::vector<Report>& out) {
+  if (std::exchange(sent.taken, true)) return;
+  if (sent.kind != Sent::Kind::message) return;
+  translator_.settle(out);
+  out.emplace_back(report::Taken{MessageId(sent.key)});
+}
+
+void ClaudeTurn::take_lifecycle(const Event& event, std::vector<Report>& out) {
+  lifecycle_ = true;
+  const auto sent = std::ranges::find(sent_, event.uuid, &Sent::uuid);
+  if (event.uuid.empty() || sent == sent_.end()) return;
+  const bool finished = event.state == "completed" || event.state == "cancelled";
+  if (event.state == "started") working_ = true;
+  if (event.state == "started" || finished) take_message(*sent, out);
+  if (finished) sent_.erase(sent);
+}
+
+// The program has the answer: it is not given again.
+void ClaudeTurn::taken(int64_t number) {
+  const auto sent = std::ranges::find(sent_, number, &Sent::number);
+  if (sent == sent_.end() || sent->kind != Sent::Kind::answer) return;
+  asks_.erase(sent->key);
+  answers_.erase(sent->key);
+  sent_.erase(sent);
+}
+
+void ClaudeTurn::take_first(std::vector<Report>& out) {
+  if (lifecycle_) return;
+  working_ = true;
+  if (std::ranges::any_of(sent_, &Sent::taken)) return;
+  const auto sent = std::ranges::find_if(sent_, [](const Sent& one) { return one.kind != Sent::Kind::answer; });
+  if (sent != sent_.end()) take_message(*sent, out);
+}
+
+void ClaudeTurn::take_retry(const Event& event, std::vector<Report>& out) {
+  if (event.error == "authentication_failed" && event.attempt >= login_tries && !refused_) {
+    refused_ = login_required(fmt::format("The API answered {}.", event.status));
+    return child_.stop();
+  }
+  out.emplace_back(report::Warning{"retry", fmt::format("Attempt {}: {}{}", event.attempt, one_line(event.error),
+                                                        event.status > 0 ? fmt::format(" ({})", event.status) : "")});
+}
+
+void ClaudeTurn::take_result(const Event& event, std::vector<Report>& out) {
+  take_first(out);
+  translator_.take(event, out);
+  Usage used = event.used;
+  // An older program says what the whole conversation has cost; this task's part of it is known.
+  if (!event.has_used) {
+    const double before = last_ ? last_->total_cost : request_.task->progress.usage.cost_usd;
+    used.cost_usd = std::max(0.0, event.total_cost - before);
+  }
+  if (used != Usage{}) out.emplace_back(report::Used{used});
+  working_ = false;
+  last_ = event;
+  if (!lifecycle_) finish_taken();
+  if (stopping_) return child_.stop();
+  if (is_usage_limit(event)) return wait_for_limit(event.text, out);
+  backoff_ms_ = 0;
+  idle_timer_.set(idle_ms, [this] {
+    finish_taken();
+    close_where_done();
+  });
+}
+
+void ClaudeTurn::finish_taken() {
+  std::erase_if(sent_, [](const Sent& sent) { return sent.taken; });
+}
+
+void ClaudeTurn::ask(const Event& event, std::vector<Report>& out) {
+  const Block& call = event.blocks.front();
+  if (asks_.contains(event.request_id)) return;
+  report::Asks asks{.request_id = event.request_id};
+  std::string& question = asks_[event.request_id];
+  if (call.name == "AskUserQuestion") {
+    Question read = read_question(call.input);
+    question = call.input;
+    asks.text = std::move(read.text);
+    asks.options = std::move(read.options);
+  } else {
+    asks.kind = AskKind::permission;
+    asks.tool = rule_name(call.name);
+    asks.subject = subject_of(call.input);
+    asks.text = fmt::format("Claude Code asks to use {}: {}", call.name, asks.subject);
+    if (const std::string change = change_of(call.input); !change.empty()) asks.text += "\n" + change;
+  }
+  if (asks.text.size() > ask_text_max) asks.text = asks.text.substr(0, utf8_prefix(asks.text, ask_text_max)) + "…";
+  out.emplace_back(std::move(asks));
+}
+
+// ---- The usage limit (R4.5)
+
+void ClaudeTurn::wait_for_limit(const std::string& text, std::vector<Report>& out) {
+  const Time now = parts_.clock.wall();
+  Time until = resets_ ? resets_ : reset_time(text);
+  if (!until || until <= now) {
+    backoff_ms_ = std::clamp<Millis>(backoff_ms_ * 2, unknown_wait_ms, unknown_wait_max_ms);
+    until = now + backoff_ms_;
+  }
+  until_ = std::min(until, now + quota_wait_max_ms);
+  resets_ = {};
+  out.emplace_back(report::Waits{WaitKind::quota, one_line(text), until_});
+  sleep();
+}
+
+void ClaudeTurn::sleep() {
+  const Millis left = std::clamp<Millis>(until_ - parts_.clock.wall(), 0, sleep_max_ms);
+  limit_timer_.set(left, [this] { until_ > parts_.clock.wall() ? sleep() : go_on(); });
+}
+
+void ClaudeTurn::go_on() {
+  if (over_ || stopping_ || !until_) return;
+  limit_timer_.cancel();
+  until_ = {};
+  last_.reset();
+  report({report::GoesOn{}});
+  if (!waiting_.empty()) return put_waiting();
+  const std::string uuid = make_uuid(parts_.random);
+  put({.kind = Sent::Kind::go_on, .key = {}, .uuid = uuid}, user_line(go_on_text, uuid));
+}
+
+bool ClaudeTurn::lift_quota() {
+  if (over_ || stopping_ || !until_ || !running_) return false;
+  go_on();
+  return true;
+}
+
+// ---- Its end
+
+// A result is not the end: messages may wait, and helpers of its own may make it go on by itself.
+void ClaudeTurn::close_where_done() {
+  if (over_ || closing_ || stopping_ || !running_ || working_ || !last_ || until_ || settle_timer_.pending()) return;
+  if (!waiting_.empty() || background_ > 0) return;
+  // Behind a result nothing comes for those that it has not begun, once it had time to say so.
+  const bool said = !idle_timer_.pending();
+  if (!sent_.empty() && !said) return;
+  closing_ = true;
+  idle_timer_.cancel();
+  child_.close_input();
+  stopping_timer_.set(exit_ms, [this] { child_.stop(); });
+}
+
+void ClaudeTurn::stop() {
+  if (over_ || std::exchange(stopping_, true)) return;
+  if (preparing_) {
+    over_ = true;
+    cancel_timers();
+    return sink_.ended({.kind = Outcome::Kind::stopped});
+  }
+  if (!running_ || !working_ || until_) return child_.stop();
+  // It ends its tools itself, and writes down how far it came.
+  if (!child_.write(interrupt_line("stop"))) return child_.stop();
+  stopping_timer_.set(interrupt_ms, [this] { child_.stop(); });
+}
+
+void ClaudeTurn::drop() {
+  if (std::exchange(over_, true)) return;
+  cancel_timers();
+  files_.clear();
+  child_.drop();
+}
+
+void ClaudeTurn::cancel_timers() {
+  for (Timer* timer : {&stopping_timer_, &idle_timer_, &settle_timer_, &limit_timer_, &again_timer_}) timer->cancel();
+}
+
+Outcome ClaudeTurn::outcome(const lines::End& end) const {
+  if (stopping_) return {.kind = Outcome::Kind::stopped};
+  if (refused_) return *refused_;
+  if (last_ && !working_ && !until_) return outcome_of(*last_);
+  return outcome_of(end);
+}
+
+void ClaudeTurn::ended(const lines::End& end) {
+  if (over_) return;
+  std::vector<Report> last;
+  if (std::exchange(until_, {})) last.emplace_back(report::GoesOn{});
+  translator_.close(last);
+  if (end.how == lines::End::How::ended && end.run.how != process::RunEnd::How::lost) {
+    cpu_s_ = std::max(cpu_s_, end.run.cpu_s);
+    last.emplace_back(report::Resources{cpu_s_, end.run.max_memory_bytes, false});
+  }
+  Outcome how = outcome(end);
+  report(std::move(last));
+  over_ = true;
+  cancel_timers();
+  sink_.ended(std::move(how));
+}
+
+void ClaudeTurn::used(const process::RunUsage& usage) {
+  if (over_ || usage.cpu_s <= cpu_s_) return;
+  cpu_s_ = usage.cpu_s;
+  report({report::Resources{cpu_s_, usage.memory_bytes, false}});
+}
+
+// The program itself never sleeps quite, so what it uses says nothing; but it says something every half minute while a
+// tool is at work.
+void ClaudeTurn::probe() {
+  if (over_ || until_) return;
+  if (std::exchange(alive_, false)) return report({report::Alive{}});
+  report({report::Still{"Claude Code says nothing"}});
+}
+
+}  // namespace errand::claude

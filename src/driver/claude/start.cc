@@ -1,0 +1,103 @@
+#include "driver/claude/start.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/json_out.h"
+
+namespace errand::claude {
+namespace {
+
+// The bridge reaches this server as this task: its environment says how.
+std::string mcp_config(const Programs& programs, const Task& task) {
+  std::string text;
+  JsonOut out(text);
+  out.object().key("mcpServers").object();
+  if (!programs.errand.empty()) {
+    out.key("errand").object().field("type", "stdio").field("command", programs.errand).key("args").array();
+    out.value("mcp").value("--session").value(task.session_id.value).end().end();
+  }
+  out.end().end();
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> words_of(const Programs& programs, const Task& task, const Agent& agent,
+                                  const std::string& session) {
+  const Launch& launch = task.launch;
+  std::vector<std::string> words = {programs.claude,
+                                    "-p",
+                                    "--input-format=stream-json",
+                                    "--output-format=stream-json",
+                                    "--verbose",
+                                    "--include-partial-messages",
+                                    "--permission-prompt-tool=stdio"};
+  const auto add = [&words](std::string name, const std::string& value) {
+    if (!value.empty()) words.push_back(std::move(name) + "=" + value);
+  };
+  add("--resume", session);
+  add("--model", launch.model.empty() ? agent.model : launch.model);
+  add("--append-system-prompt", agent.prompt);
+  if (agent.max_steps > 0) add("--max-turns", std::to_string(agent.max_steps));
+  if (const auto mode = agent.options.find("permission_mode"); mode != agent.options.end())
+    add("--permission-mode", mode->second);
+  for (const std::string& folder : launch.add_dirs) add("--add-dir", folder);
+  std::string tools;
+  for (const std::string& tool : agent.tools) tools += (tools.empty() ? "" : ",") + tool;
+  add("--tools", tools);
+  if (!launch.enable_skills && !agent.enable_skills) words.emplace_back("--disable-slash-commands");
+  const bool servers = launch.enable_mcp || agent.enable_mcp;
+  // Otherwise those that the user has set up for himself would be started for every task.
+  if (servers)
+    add("--mcp-config", mcp_config(programs, task));
+  else
+    words.emplace_back("--strict-mcp-config");
+  return words;
+}
+
+std::vector<std::string> environment_names() {
+  return {"ANTHROPIC_*",
+          "ANTHROPIC_API_KEY",
+          "ANTHROPIC_AUTH_TOKEN",
+          "ANTHROPIC_CUSTOM_HEADERS",
+          "CLAUDE_CONFIG_DIR",
+          "CLAUDE_CODE_*",
+          "CLAUDE_CODE_OAUTH_TOKEN",
+          "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+          "AWS_*",
+          "AWS_ACCESS_KEY_ID",
+          "AWS_SECRET_ACCESS_KEY",
+          "AWS_SESSION_TOKEN",
+          "AWS_BEARER_TOKEN_BEDROCK",
+          "CLOUD_ML_REGION",
+          "GOOGLE_APPLICATION_CREDENTIALS",
+          "VERTEX_*",
+          "API_TIMEOUT_MS",
+          "BASH_*",
+          "DISABLE_*",
+          "ENABLE_*",
+          "IS_SANDBOX",
+          "MAX_THINKING_TOKENS",
+          "MAX_MCP_OUTPUT_TOKENS",
+          "MCP_*",
+          "NODE_EXTRA_CA_CERTS",
+          "SSL_CERT_FILE",
+          "SSL_CERT_DIR",
+          "HTTP_PROXY",
+          "HTTPS_PROXY",
+          "NO_PROXY",
+          "http_proxy",
+          "https_proxy",
+          "no_proxy",
+          "XDG_*"};
+}
+
+bool is_session_mark(std::string_view variable) {
+  static constexpr std::array<std::string_view, 8> marks = {
+      "CLAUDECODE=",           "CLAUDE_CODE_SESSION_ID=",   "CLAUDE_CODE_ENTRYPOINT=", "CLAUDE_CODE_SSE_PORT=",
+      "CLAUDE_CODE_MESSAGING", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PROJECT_DIR=",     "CLAUDE_ENV_FILE="};
+  return std::ranges::any_of(marks, [&](std::string_view mark) { return variable.starts_with(mark); });
+}
+
+}  // namespace errand::claude

@@ -1,0 +1,170 @@
+// What the program said, recorded (tests/fixtures/claude), as reports; and that it comes to the same wherever it is
+// taken up again.
+#include "driver/claude/translate.h"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+namespace errand::claude {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& name) {
+  std::ifstream in(std::string(FIXTURES) + "/" + name + ".jsonl");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  EXPECT_FALSE(lines.empty()) << name;
+  return lines;
+}
+
+// One line a report; texts of one part are joined.
+std::string shown(const std::vector<Report>& reports) {
+  std::string out, open;
+  const auto line = [&](const std::string& text) {
+    out += (open.empty() ? "" : open + "\n") + text + "\n";
+    open.clear();
+  };
+  for (const Report& report : reports) {
+    if (const auto* text = std::get_if<report::Text>(&report)) {
+      const std::string head = std::to_string(text->part) + (text->reasoning ? " thinks: " : " says: ");
+      if (!open.starts_with(head)) {
+        if (!open.empty()) out += open + "\n";
+        open = head;
+      }
+      open += text->text;
+    } else if (std::holds_alternative<report::MessageBegan>(report)) {
+      line("began");
+    } else if (std::holds_alternative<report::MessageEnded>(report)) {
+      line("ended");
+    } else if (const auto* tool = std::get_if<report::ToolStarted>(&report)) {
+      line(std::to_string(tool->part) + " " + tool->name + " (" + tool->summary + ")");
+    } else if (const auto* done = std::get_if<report::ToolCompleted>(&report)) {
+      line(std::string(done->is_error ? "failed: " : "done: ") + done->output.substr(0, 60));
+    }
+  }
+  return open.empty() ? out : out + open + "\n";
+}
+
+std::string translated(const std::string& name, size_t again_every = 0) {
+  Translator translator;
+  std::vector<Report> out;
+  size_t n = 0;
+  for (const std::string& line : lines_of(name)) {
+    translator.take(parse_line(line), out);
+    if (again_every > 0 && ++n % again_every == 0) translator = Translator::from(translator.mark());
+  }
+  translator.close(out);
+  return shown(out);
+}
+
+TEST(ClaudeTranslate, ThinksSaysAndEdits) {
+  EXPECT_EQ(translated("edit"),
+            "began\n"
+            "0 thinks: Let me think\n"
+            "1 says: I will write\n"
+            "2 Write (/home/user/proj/x.txt)\n"
+            "done: File created successfully at: /home/user/proj/x.txt (file st\n"
+            "ended\n"
+            "began\n"
+            "0 Bash (echo hi; sleep 1)\n"
+            "done: hi\n"
+            "ended\n"
+            "began\n"
+            "0 says: All done.\n"
+            "ended\n");
+}
+
+TEST(ClaudeTranslate, WithoutPartialMessagesItIsTheSame) {
+  EXPECT_EQ(translated("permission"),
+            "began\n"
+            "0 Bash (touch /home/user/lab/log/perm1)\n"
+            "done: (Bash completed with no output)\n"
+            "ended\n"
+            "began\n"
+            "0 Bash (touch /home/user/lab/log/perm2)\n"
+            "failed: not allowed by policy\n"
+            "ended\n"
+            "began\n"
+            "0 says: after deny\n"
+            "ended\n"
+            "began\n"
+            "0 Bash (touch /home/user/lab/log/perm3)\n"
+            "failed: The user doesn't want to proceed with this tool use. The too\n"
+            "ended\n");
+}
+
+TEST(ClaudeTranslate, WhatAHelperOfItsOwnSaysIsNotItsConversation) {
+  EXPECT_EQ(translated("helper"),
+            "began\n"
+            "0 Task (go @@[{\"tool\":\"$sh\",\"cmd\":\"echo from sub\"},{\"text\":\"sub result\"}]@@)\n"
+            "done: Async agent launched successfully. (This tool result is inte\n"
+            "ended\n"
+            "began\n"
+            "0 says: parent done\n"
+            "ended\n"
+            "began\n"
+            "0 says: parent done\n"
+            "ended\n");
+}
+
+TEST(ClaudeTranslate, AnErrorOfTheProgramIsNoWordOfTheModel) {
+  EXPECT_EQ(translated("limit"), "");
+  EXPECT_EQ(translated("nologin"), "");
+}
+
+TEST(ClaudeTranslate, TakenUpBetweenAnyTwoLinesItIsTheSame) {
+  for (const char* name : {"basic", "edit", "permission", "steer", "interrupt", "helper", "question"}) {
+    SCOPED_TRACE(name);
+    const std::string whole = translated(name);
+    EXPECT_TRUE(whole.contains("began"));
+    for (const size_t every : {1, 2, 3, 7}) EXPECT_EQ(translated(name, every), whole);
+  }
+}
+
+TEST(ClaudeTranslate, WhatWasCutOffIsClosedAndACallWithoutAnAnswerSaysSo) {
+  Translator translator;
+  std::vector<Report> out;
+  for (const std::string& line : lines_of("interrupt")) {
+    const Event event = parse_line(line);
+    translator.take(event, out);
+    if (event.type == Event::Type::assistant) break;
+  }
+  translator.close(out);
+  EXPECT_EQ(shown(out),
+            "began\n"
+            "0 Bash (echo begin; sleep 30)\n"
+            "failed: [The call was interrupted.]\n"
+            "ended\n");
+}
+
+TEST(ClaudeTranslate, TextsThatWereStreamedOnlyInPartAreCompleted) {
+  Translator translator;
+  std::vector<Report> out;
+  for (
+      const char* line :
+      {R"({"type":"stream_event","event":{"type":"message_start","message":{"id":"m1"}}})",
+       R"({"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Gr"}}})",
+       R"({"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"Größe"}]}})",
+       R"({"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"More"}]}})", "no JSON",
+       R"({"type":"something_new","x":[1,2]})",
+       "{\"type\":\"assistant\",\"message\":{\"id\":\"m2\",\"content\":"
+       "[{\"type\":\"text\",\"text\":\"bad \xff byte\"}]}}"})
+    translator.take(parse_line(line), out);
+  translator.close(out);
+  EXPECT_EQ(shown(out), "began\n0 says: Größe\n1 says: More\nended\nbegan\n0 says: bad \xEF\xBF\xBD byte\nended\n");
+}
+
+TEST(ClaudeTranslate, WhoIsAskedSeesWhatAnEditChanges) {
+  EXPECT_EQ(change_of(R"({"file_path":"/a","old_string":"one\ntwo","new_string":"three"})"), "- one\n- two\n+ three");
+  EXPECT_EQ(change_of(R"({"file_path":"/a","content":"whole"})"), "+ whole");
+  EXPECT_EQ(change_of(R"({"command":"ls"})"), "");
+}
+
+TEST(ClaudeTranslate, RulesKnowItsToolsByTheNamesOfErrandsOwn) {
+  EXPECT_EQ(rule_name("Bash"), "bash");
+  EXPECT_EQ(rule_name("MultiEdit"), "edit");
+  EXPECT_EQ(rule_name("mcp__errand__background_task"), "mcp__errand__background_task");
+}
+
+}  // namespace
+}  // namespace errand::claude

@@ -1,0 +1,257 @@
+// The contract, for Claude Code: over a program and a supervisor in memory, whose time goes as fast as the next timer.
+#include <algorithm>
+#include <memory>
+
+#include "base/test_folder.h"
+#include "driver/claude/claude_driver.h"
+#include "tests/contract/driver_contract.h"
+#include "tests/contract/driver_fake_supervisor.h"
+#include "tests/contract/scripted_claude.h"
+#include "tests/contract/timed_world.h"
+
+namespace errand::test {
+namespace {
+
+using Kind = Outcome::Kind;
+
+class ClaudeWorld final : public TimedWorld {
+ public:
+  ClaudeWorld() { restart(); }
+
+  Driver& driver() override { return *driver_; }
+  void restart() override {
+    driver_.reset();
+    driver_ = claude::make_claude_driver(
+        {.command = {.data_dir = folder_.path(),
+                     .environment = {"HOME=/home/user", "PATH=/bin", "ANTHROPIC_API_KEY=key", "GITHUB_TOKEN=secret",
+                                     "CLAUDECODE=1", "CLAUDE_CODE_USE_BEDROCK=1"},
+                     .open_journal = [this](const std::string& run) { return supervisor.journal(run); }},
+         .programs = {"/usr/bin/claude", "/usr/bin/errand"}},
+        {.supervisor = supervisor, .timers = timers, .clock = clock, .random = random_});
+  }
+  int left_behind() override { return supervisor.alive(); }
+  bool outlives_server() override { return true; }
+
+  Launch speaks() override { return agent("speaks"); }
+  Launch goes_on() override { return agent("goes_on"); }
+  Launch fails() override { return agent("fails"); }
+  static Launch agent(std::string prompt) {
+    Launch launch = agent_launch("claude", std::move(prompt));
+    launch.work_dir = "/tmp";
+    return launch;
+  }
+
+ private:
+  TestFolder folder_;
+  SeededRandom random_{7};
+
+ public:
+  FakeSupervisor supervisor{timers};
+  ScriptedClaude program{supervisor, timers};
+
+ private:
+  std::unique_ptr<Driver> driver_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Claude, DriverContract,
+                         testing::Values(DriverCase{"claude", [] { return std::make_unique<ClaudeWorld>(); }}),
+                         case_name);
+
+struct ClaudeDriver : testing::Test {
+  ClaudeWorld world;
+
+  const process::SpawnRequest& spawned() { return world.supervisor.runs.begin()->second.request; }
+};
+
+TEST_F(ClaudeDriver, EveryMessageIsGivenOnceWhereverTheServerDies) {
+  Host whole(world, world.speaks());
+  ASSERT_TRUE(whole.open());
+  ASSERT_TRUE(whole.run_until_ended());
+  EXPECT_EQ(world.program.prompts, 1);
+  EXPECT_EQ(whole.transcript().agent_session, "6b8dcbcb-cad6-4690-91ba-3af5984e986b");
+  EXPECT_EQ(whole.transcript().usage.cost_usd, 0.25);
+  for (int stored = 0; stored <= whole.reports(); ++stored) {
+    SCOPED_TRACE(stored);
+    ClaudeWorld other;
+    Host host(other, other.speaks());
+    host.store_only(stored);
+    ASSERT_TRUE(host.open());
+    ASSERT_TRUE(host.run_until_reports(stored));
+    ASSERT_TRUE(host.crash_and_reopen());
+    ASSERT_TRUE(host.run_until_ended());
+    EXPECT_EQ(other.program.prompts, 1);
+  }
+}
+
+// A supervisor of the build before knows it too, and is asked.
+TEST_F(ClaudeDriver, AnOlderSupervisorIsAskedWhatTheProgramHas) {
+  for (const int stored : {1, 3, 8}) {
+    SCOPED_TRACE(stored);
+    ClaudeWorld other;
+    other.supervisor.older = true;
+    Host host(other, other.speaks());
+    host.store_only(stored);
+    ASSERT_TRUE(host.open());
+    ASSERT_TRUE(host.run_until_reports(stored));
+    ASSERT_TRUE(host.crash_and_reopen());
+    ASSERT_TRUE(host.run_until_ended());
+    EXPECT_EQ(host.broken(), "");
+    EXPECT_EQ(other.program.prompts, 1);
+    EXPECT_EQ(host.outcome()->kind, Kind::completed);
+  }
+}
+
+TEST_F(ClaudeDriver, AnAnswerIsGivenAlsoAfterTheServerDied) {
+  Host host(world, world.speaks());
+  host.decision = "";
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return !host.task().asks.empty(); }));
+  EXPECT_EQ(host.transcript().asks.front().tool, "bash") << "as rules know it";
+  EXPECT_EQ(host.transcript().asks.front().subject, "touch é");
+  ASSERT_TRUE(host.crash_and_reopen());
+  host.decision = "deny";
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.broken(), "");
+  EXPECT_EQ(host.outcome()->kind, Kind::completed);
+  EXPECT_TRUE(host.transcript().text().contains("error: not allowed")) << host.transcript().text();
+}
+
+TEST_F(ClaudeDriver, AFurtherTurnResumesItsConversation) {
+  Host host(world, world.speaks());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  host.prompt("and then?");
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->kind, Kind::completed);
+  EXPECT_EQ(host.broken(), "");
+  EXPECT_TRUE(host.transcript().said().contains("You said: and then?"));
+  ASSERT_EQ(world.supervisor.runs.size(), 1u) << "what the turn before left is gone";
+  EXPECT_TRUE(spawned().run.ends_with(".2"));
+  EXPECT_NE(std::ranges::find(spawned().argv, "--resume=6b8dcbcb-cad6-4690-91ba-3af5984e986b"), spawned().argv.end());
+}
+
+TEST_F(ClaudeDriver, ItHasItsOwnKeysAndNobodyElses) {
+  Host host(world, world.speaks());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(spawned().env, [&](const std::string& entry) { return entry.starts_with(name); });
+  };
+  EXPECT_TRUE(has("ANTHROPIC_API_KEY="));
+  EXPECT_TRUE(has("CLAUDE_CODE_USE_BEDROCK="));
+  EXPECT_TRUE(has("DISABLE_AUTOUPDATER=1"));
+  EXPECT_TRUE(has("ERRAND_TASK_ID="));
+  EXPECT_FALSE(has("GITHUB_TOKEN="));
+  EXPECT_FALSE(has("CLAUDECODE="));
+}
+
+// R4.5.
+TEST_F(ClaudeDriver, AUsageLimitIsWaitedForUntilItEndsAlsoByTheNextServer) {
+  const Time resets{(world.clock.wall().ms / 1000 + 7200) * 1000};
+  world.program.resets = resets;
+  Host host(world, world.agent("limit"));
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return host.transcript().wait.has_value(); }));
+  EXPECT_EQ(host.transcript().wait->until, resets);
+  ASSERT_TRUE(host.crash_and_reopen());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_GE(world.clock.wall(), resets);
+  EXPECT_EQ(host.broken(), "");
+  EXPECT_EQ(host.outcome()->kind, Kind::completed);
+  EXPECT_TRUE(host.transcript().said().contains("usage limit is over")) << host.transcript().text();
+  EXPECT_FALSE(host.transcript().wait);
+}
+
+TEST_F(ClaudeDriver, SomebodyMaySayThatTheLimitIsOver) {
+  world.program.resets = world.clock.wall() + 7'200'000;
+  Host host(world, world.agent("limit"));
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return host.transcript().wait.has_value(); }));
+  ASSERT_TRUE(host.turn().lift_quota());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_LT(world.clock.wall(), world.program.resets);
+  EXPECT_EQ(host.outcome()->kind, Kind::completed);
+}
+
+// It would try for minutes, and be refused each time.
+TEST_F(ClaudeDriver, ALoginThatIsRefusedTwiceIsNotTriedTenTimes) {
+  for (const int attempt : {1, 2, 3})
+    world.program.first_steps.push_back(
+        R"({"type":"system","subtype":"api_retry","attempt":)" + std::to_string(attempt) +
+        R"(,"max_retries":10,"retry_delay_ms":500,"error_status":401,"error":"authentication_failed"})");
+  Host host(world, world.goes_on());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->kind, Kind::failed);
+  EXPECT_EQ(host.outcome()->error->code, "login_required");
+  EXPECT_EQ(world.left_behind(), 0);
+}
+
+TEST_F(ClaudeDriver, AProgramThatIsKilledIsAFailureWithACode) {
+  Host host(world, world.goes_on());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return host.transcript().messages > 0; }));
+  world.supervisor.end(world.supervisor.runs.begin()->first, {.how = process::RunEnd::How::signalled, .signal = 9});
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->kind, Kind::failed);
+  EXPECT_EQ(host.outcome()->error->code, "agent_died");
+  EXPECT_EQ(host.outcome()->signal, 9);
+  EXPECT_EQ(host.broken(), "");
+}
+
+// A helper that it started for itself ends behind the result, and makes it go on.
+TEST_F(ClaudeDriver, AResultIsNotTheEndWhileAHelperIsAtWork) {
+  world.program.first_steps = {
+      R"({"type":"system","subtype":"background_tasks_changed","tasks":[{"task_id":"a","task_type":"local_agent"},{"task_id":"b","task_type":"local_bash"}]})"};
+  Host host(world, world.agent("hello"));
+  ASSERT_TRUE(host.open());
+  host.settle();
+  EXPECT_EQ(host.ended(), 0);
+  const std::string run = world.supervisor.runs.begin()->first;
+  for (const char* line :
+       {R"({"type":"system","subtype":"background_tasks_changed","tasks":[{"task_id":"b","task_type":"local_bash"}]})",
+        R"({"type":"system","subtype":"init"})",
+        R"({"type":"assistant","message":{"id":"msg_9","content":[{"type":"text","text":"The helper is done."}]}})",
+        R"({"type":"result","is_error":false,"result":"The helper is done."})"})
+    world.supervisor.print(run, process::Stream::out, std::string(line) + "\n");
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->result, "The helper is done.");
+  EXPECT_EQ(host.broken(), "");
+}
+
+TEST_F(ClaudeDriver, AnOlderProgramThatSaysNothingOfMessagesWorksToo) {
+  world.program.says_lifecycle = false;
+  Host host(world, world.speaks());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->kind, Kind::completed);
+  EXPECT_EQ(host.transcript().taken.size(), 1u);
+  EXPECT_EQ(host.broken(), "");
+}
+
+TEST_F(ClaudeDriver, ForgottenNothingOfItsRunsIsLeft) {
+  Host host(world, world.speaks());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  std::vector<Driver::KnownRun> known;
+  world.driver().known_runs([&](std::vector<Driver::KnownRun> runs) { known = std::move(runs); });
+  world.settle();
+  ASSERT_EQ(known.size(), 1u);
+  EXPECT_FALSE(known.front().alive);
+  world.driver().forget(host.task().id);
+  world.settle();
+  EXPECT_TRUE(world.supervisor.runs.empty());
+}
+
+TEST_F(ClaudeDriver, WhatItCannotRunIsRefusedInWords) {
+  Launch launch = world.agent("x");
+  launch.sandbox = Sandbox::strict;
+  EXPECT_EQ(world.driver().check(launch).error().code, Code::invalid_argument);
+  launch = Launch{};
+  launch.kind = TaskKind::command;
+  EXPECT_FALSE(world.driver().check(launch));
+}
+
+}  // namespace
+}  // namespace errand::test

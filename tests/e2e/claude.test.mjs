@@ -1,0 +1,242 @@
+// Tasks of the agent `claude`: the real Claude Code, under the supervisor, against the scripted model (R2.2, R4.5, R4.6, R5, R6).
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { call, claude_skip as skip, claude_world as world, errand, kill9, marked, marker, until } from './harness/index.mjs';
+
+const within = 240_000;
+const timeout = 900_000;
+const only = { tools: true };
+
+const parts_of = async (server, id) => (await server.get(`/api/tasks/${id}/messages`)).messages.flatMap((message) => message.parts);
+const long_sleep = (mark) => call('Bash', { command: `echo begun; sleep ${mark}`, description: 'sleeps', timeout: 600_000 });
+
+test('Found on PATH, asked without any setting: a prompt, its tools, its answer, what it used; then a further turn', { skip, timeout }, async (t) => {
+  const { server, model, folder, work_dir } = await world(t);
+  const { agents } = await server.get('/api/agents');
+  assert.ok(agents.some((agent) => agent.id === 'claude' && agent.available !== false), JSON.stringify(agents));
+  model.rule('count to two', [{ reasoning: 'Easy.', text: 'I count.', ...call('Bash', { command: 'echo one; echo two', description: 'count' }) }, { text: ['I have ', 'counted to two: 语.'], usage: { input: 40, output: 9 } }], only);
+  const said = await errand(server, ['ask', '--agent', 'claude', 'count to two'], { within, cwd: work_dir, env: { ...server.env } });
+  assert.equal(said.code, 0, said.err);
+  const task = await server.at_rest(said.out.trim(), { within });
+  assert.equal(task.status, 'completed', JSON.stringify(task.error));
+  assert.equal(task.result, 'I have counted to two: 语.');
+  assert.equal(task.progress.tool_calls, 1);
+  assert.ok(task.progress.usage.input_tokens > 0 && task.progress.usage.output_tokens > 0 && task.progress.usage.cost_usd > 0, JSON.stringify(task.progress));
+  const parts = await parts_of(server, task.id);
+  assert.deepEqual(parts.map((part) => part.type), ['text', 'reasoning', 'text', 'tool_call', 'tool_result', 'text']);
+  assert.match(JSON.stringify(parts[4]), /one\\ntwo/);
+
+  model.rule('and now three', [{ text: 'three' }], only);
+  await server.expect(202, 'POST', `/api/tasks/${task.id}/message`, { message: 'and now three' });
+  const again = await server.when(task.id, (seen) => seen.turn === 2 && seen.status === 'completed', { within });
+  assert.equal(again.result, 'three');
+  const asked = model.requests().findLast((record) => record.body.tools?.length).body.messages;
+  assert.match(JSON.stringify(asked), /count to two.*counted to two.*and now three/s, 'with the whole conversation');
+  assert.ok(again.progress.usage.cost_usd < 3 * task.progress.usage.cost_usd, 'what was paid for is counted once');
+  assert.equal(fs.readdirSync(path.join(folder, 'data/run')).filter((name) => name.includes('__claude_')).length, 1, 'what the turn before left is gone');
+});
+
+test('An edit is asked for, and done or not as it is answered; a question is one', { skip, timeout }, async (t) => {
+  const { server, model, ask, work_dir, pids } = await world(t);
+  const file = path.join(work_dir, 'made.txt');
+  model.rule('write it', [call('Write', { file_path: file, content: 'made\n' }), { text: 'after the write' }], only);
+  const first = await ask('write it', { permission: 'ask' });
+  const waiting = await server.when(first.id, (task) => task.waiting_for, { within });
+  assert.equal(waiting.waiting_for.kind, 'permission');
+  assert.match(waiting.waiting_for.text, /Write.*made\.txt/);
+  assert.ok(!fs.existsSync(file));
+  await server.expect(200, 'POST', `/api/tasks/${first.id}/answer`, { request_id: waiting.waiting_for.request_id, decision: 'deny', message: 'Not here, please.' });
+  assert.equal((await server.at_rest(first.id, { within })).status, 'completed');
+  assert.ok(!fs.existsSync(file));
+  const denied = (await parts_of(server, first.id)).find((part) => part.type === 'tool_result');
+  assert.equal(denied.is_error, true);
+  assert.match(JSON.stringify(denied), /Not here, please/);
+
+  const second = await ask('write it', { permission: 'ask' });
+  const again = await server.when(second.id, (task) => task.waiting_for, { within });
+  await server.expect(200, 'POST', `/api/tasks/${second.id}/answer`, { request_id: again.waiting_for.request_id, decision: 'allow' });
+  assert.equal((await server.at_rest(second.id, { within })).result, 'after the write');
+  assert.equal(fs.readFileSync(file, 'utf8'), 'made\n');
+
+  fs.rmSync(file);
+  const ruled = await ask('write it', { permission: [{ tool: 'write', decision: 'allow' }] });
+  assert.equal((await server.at_rest(ruled.id, { within })).status, 'completed', 'a rule for errand’s own tools holds here too');
+  assert.ok(fs.existsSync(file));
+
+  fs.rmSync(file);
+  const left = await ask('write it', { permission: 'ask' });
+  await server.when(left.id, (task) => task.waiting_for, { within });
+  await server.cancel(left.id);
+  assert.equal((await server.at_rest(left.id, { within })).status, 'cancelled', 'also while it asks');
+  assert.ok(!fs.existsSync(file) && pids().length === 0);
+
+  const questions = [{ question: 'Which colour?', header: 'Colour', multiSelect: false, options: [{ label: 'Red', description: 'warm' }, { label: 'Blue', description: 'cold' }] }];
+  model.rule('ask me', [call('AskUserQuestion', { questions }), { text: 'thanks' }], only);
+  const asks = await ask('ask me');
+  const asked = await server.when(asks.id, (task) => task.waiting_for, { within });
+  assert.deepEqual(asked.waiting_for.options, ['Red', 'Blue']);
+  await server.expect(200, 'POST', `/api/tasks/${asks.id}/answer`, { request_id: asked.waiting_for.request_id, answer: 'Blue' });
+  assert.equal((await server.at_rest(asks.id, { within })).result, 'thanks');
+  assert.match(JSON.stringify(await parts_of(server, asks.id)), /Which colour\?.{1,12}Blue/);
+});
+
+test('A message while it works reaches it in that turn; cancel ends its tools', { skip, timeout }, async (t) => {
+  const { server, model, ask, pids } = await world(t);
+  const mark = marker();
+  model.rule('begin', [{ ...call('Bash', { command: 'echo first', description: 'x' }), wait: 'told' }, long_sleep(mark)], only);
+  const { id } = await ask('begin', { permission: 'allow' });
+  await model.waiting('told', { timeout_ms: within });
+  await server.expect(202, 'POST', `/api/tasks/${id}/message`, { message: 'also this' });
+  model.release('told');
+  await until(() => marked(mark).length > 0, { what: 'its second tool runs', within });
+  assert.equal((await server.task(id)).turn, 1);
+  assert.match(JSON.stringify(model.requests().findLast((record) => record.body.tools?.length).body.messages), /also this/);
+  const users = (await server.get(`/api/tasks/${id}/messages`)).messages.filter((message) => message.role === 'user' && message.completed_at);
+  assert.equal(users.length, 2);
+  await server.cancel(id);
+  assert.equal((await server.at_rest(id, { within })).status, 'cancelled');
+  await until(() => marked(mark).length === 0 && pids().length === 0, { what: 'nothing of it is left', within: 30_000 });
+});
+
+test('kill -9 of errand in the middle of a turn: the next one takes it up, nothing is lost or doubled', { skip, timeout }, async (t) => {
+  const { server, model, ask, pids } = await world(t);
+  model.rule('three steps', [call('Bash', { command: 'echo one', description: 'x' }), { ...call('Bash', { command: 'echo two', description: 'y' }), wait: 'in the middle' }, { text: 'all done' }], only);
+  const { id } = await ask('three steps', { permission: 'allow' });
+  await model.waiting('in the middle', { timeout_ms: within });
+  const [pid] = pids();
+  await server.kill9();
+  model.release('in the middle');
+  await server.start();
+  const task = await server.at_rest(id, { within });
+  assert.equal(task.status, 'completed', JSON.stringify(task.error));
+  assert.equal(task.result, 'all done');
+  assert.equal(task.progress.tool_calls, 2);
+  const { messages } = await server.get(`/api/tasks/${id}/messages`);
+  assert.deepEqual(messages.map((message) => message.role), ['user', 'assistant', 'assistant', 'assistant']);
+  assert.equal(messages.flatMap((message) => message.parts).filter((part) => part.text === 'all done').length, 1);
+  assert.ok(pid > 0 && model.requests().filter((record) => record.body.tools?.length).length === 3, 'the model was asked once for each step');
+});
+
+test('kill -9 of errand while it asks: the answer that the next one is given reaches the same program', { skip, timeout }, async (t) => {
+  const { server, model, ask, work_dir, pids } = await world(t);
+  const file = path.join(work_dir, 'late.txt');
+  model.rule('late', [call('Write', { file_path: file, content: 'late' }), { text: 'written' }], only);
+  const { id } = await ask('late', { permission: 'ask' });
+  const waiting = await server.when(id, (task) => task.waiting_for, { within });
+  const before = pids();
+  await server.kill9();
+  await server.start();
+  assert.deepEqual(pids(), before);
+  assert.equal((await server.task(id)).waiting_for.request_id, waiting.waiting_for.request_id);
+  await server.expect(200, 'POST', `/api/tasks/${id}/answer`, { request_id: waiting.waiting_for.request_id, decision: 'allow' });
+  assert.equal((await server.at_rest(id, { within })).result, 'written');
+  assert.equal(fs.readFileSync(file, 'utf8'), 'late');
+});
+
+test('kill -9 of Claude Code: failed with a code, its tools die with it, and a retry goes on with the conversation', { skip, timeout }, async (t) => {
+  const { server, model, ask, pids } = await world(t);
+  const mark = marker();
+  model.rule('hang', [long_sleep(mark), { text: 'done at last' }], only);
+  const { id } = await ask('hang', { permission: 'allow' });
+  await until(() => marked(mark).length > 0, { what: 'its tool runs', within });
+  for (const pid of pids()) kill9(pid);
+  const task = await server.at_rest(id, { within });
+  assert.equal(task.status, 'failed');
+  assert.equal(task.error.code, 'agent_died');
+  assert.match(task.error.message, /signal 9.*errand retry/);
+  await until(() => marked(mark).length === 0, { what: 'its tool is gone', within: 60_000 });
+  await server.expect(200, 'POST', `/api/tasks/${id}/retry`, {});
+  await until(() => marked(mark).length > 0, { what: 'it works again', within });
+  const asked = model.requests().findLast((record) => record.body.tools?.length).body.messages;
+  assert.equal(JSON.stringify(asked).split('echo begun').length, 2, 'it knows of the call that was cut short');
+  await server.cancel(id);
+  assert.equal((await server.at_rest(id, { within })).status, 'cancelled');
+});
+
+test('A fork has the conversation before it', { skip, timeout }, async (t) => {
+  const { server, model, ask } = await world(t);
+  model.rule('remember', [{ text: 'The number is 4711.' }], only);
+  const parent = await server.at_rest((await ask('remember a number')).id, { within });
+  assert.equal(parent.status, 'completed', JSON.stringify(parent.error));
+  model.rule('which number was it', [{ text: 'It was 4711.' }], only);
+  const fork = await ask('which number was it', { fork: true, parent_session_id: parent.session_id });
+  assert.equal((await server.at_rest(fork.id, { within })).result, 'It was 4711.');
+  const asked = model.requests().findLast((record) => record.body.tools?.length).body.messages;
+  assert.match(JSON.stringify(asked), /remember a number.*The number is 4711.*which number was it/s);
+});
+
+test('A fork of a session that a person has in Claude Code; one that is not there is refused', { skip, timeout }, async (t) => {
+  const { server, model, ask, work_dir, folder } = await world(t);
+  const session = randomUUID();
+  model.rule('remember this', [{ text: 'The colour is teal.' }], only);
+  const own = spawn(path.join(folder, 'bin/claude'), ['-p', '--session-id', session, 'remember this colour'], { cwd: work_dir, env: { ...server.env, DISABLE_AUTOUPDATER: '1' }, stdio: 'ignore' });
+  const [code] = await once(own, 'exit');
+  assert.equal(code, 0);
+  model.rule('which colour', [{ text: 'It was teal.' }], only);
+  const fork = await ask('which colour', { fork: true, parent_session_id: session });
+  assert.equal((await server.at_rest(fork.id, { within })).result, 'It was teal.');
+  const asked = model.requests().findLast((record) => record.body.tools?.length).body.messages;
+  assert.match(JSON.stringify(asked), /remember this colour.*The colour is teal.*which colour/s);
+  const refused = await server.api('POST', '/api/tasks', { agent_id: 'claude', message: 'which colour', work_dir, fork: true, parent_session_id: randomUUID() });
+  assert.ok(refused.status >= 400 && refused.status < 500, refused.text);
+});
+
+test('A usage limit is waited for, and lifted by whoever knows better; other errors say what to do', { skip, timeout }, async (t) => {
+  const { server, model, ask } = await world(t, { env: { CLAUDE_CODE_MAX_RETRIES: '1' } });
+  model.rule('much work', [{ status: 429, times: 1, error: { type: 'rate_limit_error', message: 'This request would exceed your account’s rate limit.' }, retry_after: 3600, text: 'never' }], only);
+  model.rule('The usage limit is over', [{ text: 'went on after the limit' }], only);
+  const { id } = await ask('much work');
+  const waiting = await server.when(id, (task) => task.waiting_for, { within });
+  assert.equal(waiting.waiting_for.kind, 'quota');
+  await server.expect(200, 'DELETE', '/api/quotas');
+  assert.equal((await server.at_rest(id, { within })).result, 'went on after the limit');
+
+  model.rule('bad request', [{ status: 400, error: { type: 'invalid_request_error', message: 'no such model' } }], only);
+  const refused = await server.at_rest((await ask('bad request')).id, { within });
+  assert.equal(refused.error.code, 'agent_error');
+  assert.match(refused.error.message, /no such model/);
+  model.rule('wrong key', [{ status: 401, error: { type: 'authentication_error', message: 'invalid x-api-key' } }], only);
+  const key = await server.at_rest((await ask('wrong key')).id, { within });
+  assert.equal(key.error.code, 'login_required');
+  assert.match(key.error.message, /claude.*\/login.*ANTHROPIC_API_KEY.*errand retry/);
+});
+
+test('Without a login, and as root with permissions skipped, it says what to do', { skip, timeout }, async (t) => {
+  const { server, ask, work_dir } = await world(t, { login: false });
+  const task = await server.at_rest((await ask('hello')).id, { within });
+  assert.equal(task.error.code, 'login_required');
+  assert.match(task.error.message, /Not logged in.*\/login/);
+  if (process.getuid() !== 0) return;
+  await server.expect(201, 'POST', '/api/agents', { name: 'reckless', driver: 'claude', options: { permission_mode: 'bypassPermissions' } });
+  const { agents } = await server.get('/api/agents');
+  const reckless = agents.find((agent) => agent.name === 'reckless');
+  const refused = await server.at_rest((await server.launch({ agent_id: reckless.id, message: 'hello', work_dir })).id, { within });
+  assert.equal(refused.error.code, 'root_refused');
+  assert.match(refused.error.message, /permission_mode/);
+});
+
+test('Three at once, each with a program and a conversation of its own', { skip, timeout }, async (t) => {
+  const { server, model, ask } = await world(t);
+  const names = ['first', 'second', 'third'];
+  for (const name of names) model.rule(`say ${name}`, [{ ...call('Bash', { command: `echo ${name}`, description: 'x' }) }, { text: `${name} is done` }], only);
+  const tasks = await Promise.all(names.map((name) => ask(`say ${name}`, { permission: 'allow' })));
+  const ended = await Promise.all(tasks.map(({ id }) => server.at_rest(id, { within })));
+  assert.deepEqual(ended.map((task) => task.result), names.map((name) => `${name} is done`));
+});
+
+test('It reaches errand as its task, and launches tasks of its own', { skip, timeout }, async (t) => {
+  const { server, model, ask } = await world(t);
+  model.rule('delegate', [call('mcp__errand__background_execute', { command: 'echo from below' }), { text: 'delegated' }], only);
+  const { id } = await ask('delegate', { enable_mcp: true, permission: 'allow' });
+  const task = await server.at_rest(id, { within });
+  assert.equal(task.status, 'completed', JSON.stringify(task.error));
+  const child = (await server.get('/api/tasks')).tasks.find((seen) => seen.kind === 'command');
+  assert.ok(child, JSON.stringify(await parts_of(server, id)));
+  assert.equal(child.parent_session_id, task.session_id);
+});
