@@ -28,7 +28,7 @@
 #include "task/decide.h"
 #include "task/task.h"
 
-namespace errand {};
+namespace errand {
 
 // Bugs that the simulator plants, to prove that it would find them. Empty everywhere else.
 struct EngineFaults {

@@ -1,7 +1,7 @@
 // Agents over ACP, from the server's settings.
 #pragma once
 
-#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "driver/acp/acp_driver.h"
 
 #include <array>
-#include <unistd.h>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "driver/acp/acp_turn.h"
 #include "driver/command/spawn.h"
+#include "driver/find_program.h"
 #include "driver/run_name.h"
 
 namespace errand::acp {
@@ -141,18 +141,6 @@ Result<std::vector<std::string>> command_words(std::string_view text) {
   if (quote != 0 || words.empty() || words.front().empty())
     return fail(Code::invalid_argument, "The agent's command is empty, or a quote in it is not closed.");
   return words;
-}
-
-std::string find_program(const std::vector<std::string>& environment, std::string_view name) {
-  for (const std::string& variable : environment) {
-    if (!variable.starts_with("PATH=")) continue;
-    for (const std::string_view folder : split(std::string_view(variable).substr(5), ':')) {
-      if (!folder.starts_with('/')) continue;
-      std::string file = fmt::format("{}/{}", folder, name);
-      if (::access(file.c_str(), X_OK) == 0) return file;
-    }
-  }
-  return {};
 }
 
 std::vector<Agent> found_agents(const std::vector<std::string>& environment) {

@@ -47,8 +47,6 @@ std::unique_ptr<Driver> make_acp_driver(AcpOptions options, AcpParts parts);
 // The words of a command: a JSON list of texts, or words between blanks, with quotes around those that have some.
 // invalid_argument: empty, or a quote is not closed.
 Result<std::vector<std::string>> command_words(std::string_view text);
-// The first program of this name in the PATH of an environment; empty where there is none.
-std::string find_program(const std::vector<std::string>& environment, std::string_view name);
 
 // The agents that are known by name, where their program is on PATH: gemini, codex, and OpenCode's and Claude's ACP
 // sides. What is not there is left out; Codex without its adapter is listed as unavailable, with what to install.
