@@ -38,9 +38,10 @@ void AdminCalls::put_agent(std::string id, Agent agent, Reply<Agent> reply) {
       return shared_.answer_later(
           std::move(reply),
           fail(Code::conflict,
-               fmt::format("\"{}\" was found here or is set in the settings file, and cannot be changed "
-                           "through the API; make an agent of your own on the same driver.",
-                           known->name),
+               fmt::format(
+                   "\"{}\" ships with errand or is set in errand.toml, so the API cannot change it. Make an agent of "
+                   "your own on the same driver.",
+                   known->name),
                "agent_is_fixed"));
     id = known->id;
   }
@@ -68,9 +69,10 @@ void AdminCalls::remove_agent(std::string id, Reply<void> reply) {
   if (known->builtin)
     return shared_.answer_later(
         std::move(reply),
-        fail(Code::conflict,
-             fmt::format("\"{}\" was found here or is set in the settings file, and cannot be removed.", known->name),
-             "agent_is_fixed"));
+        fail(
+            Code::conflict,
+            fmt::format("\"{}\" ships with errand or is set in errand.toml, so the API cannot remove it.", known->name),
+            "agent_is_fixed"));
   Commit commit;
   commit.settings.push_back({std::string(agent_prefix) + known->id, {}});
   commits_.store(std::move(commit), [this, id = known->id, reply = std::move(reply)](Result<Committed> stored) mutable {
@@ -96,7 +98,7 @@ void AdminCalls::clear_quota(std::string account, Reply<int64_t> reply) {
     return shared_.answer_later(
         std::move(reply),
         fail(Code::not_found,
-             fmt::format("No usage limit of \"{}\" holds anything back; `errand quota` lists those that do.", account),
+             fmt::format("No task waits for a usage limit of \"{}\". `errand quota` lists the limits.", account),
              "no_quota"));
   shared_.schedule();
   struct State {

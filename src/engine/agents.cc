@@ -34,7 +34,7 @@ std::shared_ptr<const Agent> Agents::find(const std::string& id_or_name) const {
 Status Agents::check(const Agent& agent, const std::string& id) const {
   for (const auto& known : agents_)
     if (known->id != id && (known->name == agent.name || known->id == agent.name))
-      return fail(Code::conflict, fmt::format("There is an agent \"{}\" already; names are unique.", agent.name),
+      return fail(Code::conflict, fmt::format("An agent named \"{}\" already exists. Choose another name.", agent.name),
                   "agent_exists");
   if (!drivers_.contains(agent.driver) || agent.driver == "command") {
     std::string known;

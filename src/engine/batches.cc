@@ -31,11 +31,12 @@ int begins(const BatchPlace& from, const BatchPlace& to) { return !from.works() 
 }  // namespace
 
 std::unexpected<Error> no_batch(const BatchId& id) {
-  return fail(Code::not_found,
-              fmt::format("There is no batch \"{}\", or all of its tasks were removed; the `batch_id` of a task says "
-                          "where it belongs.",
-                          id.value),
-              "unknown_batch");
+  return fail(
+      Code::not_found,
+      fmt::format("No batch has the id \"{}\", or all its tasks were removed. The `batch_id` of a task names its "
+                  "batch.",
+                  id.value),
+      "unknown_batch");
 }
 
 Result<StoredBatch> read_batch(Store& store, const BatchId& id) {

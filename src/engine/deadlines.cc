@@ -149,10 +149,11 @@ void Deadlines::arm_budget(const LivePtr& live) {
   live->budget_timer = shared_.timers.add(std::max<Millis>(time->left, 0), [this, live, run = live->task->run,
                                                                             limit = time->limit] {
     live->budget_timer = 0;
-    lives_.submit(live, {.input = input::Overrun{
-                             run,
-                             {"budget", fmt::format("It was ended after the {} of its budget.", format_duration(limit)),
-                              fmt::format(R"({{"budget":"wall_s","limit":{}}})", static_cast<double>(limit) / 1000)}}});
+    lives_.submit(
+        live, {.input = input::Overrun{
+                   run,
+                   {"budget", fmt::format("It was ended when its time budget of {} was over.", format_duration(limit)),
+                    fmt::format(R"({{"budget":"wall_s","limit":{}}})", static_cast<double>(limit) / 1000)}}});
   });
 }
 

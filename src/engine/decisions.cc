@@ -85,11 +85,12 @@ std::optional<Error> Decisions::check_room(const Live& live, const Action& actio
   size_t more = 0;
   for (const Message& message : action.messages) more += weight(message);
   if (*waiting + more > waiting_bytes_max && !live.messages.empty())
-    return Error{Code::exhausted,
-                 fmt::format("The messages of this turn hold {} MiB already; send more when the turn has ended, or put "
-                             "what is long into a file and name that.",
-                             waiting_bytes_max >> 20),
-                 too_many_messages};
+    return Error{
+        Code::exhausted,
+        fmt::format("The messages of this turn already hold {} MiB. Send more when the turn has ended, or put long "
+                    "text into a file and name it.",
+                    waiting_bytes_max >> 20),
+        too_many_messages};
   *waiting += more;
   return std::nullopt;
 }

@@ -48,7 +48,7 @@ OldMarks old_marks(const std::vector<Commit::Setting>& marks, Time before, size_
 
 std::unexpected<Error> session_ended(const SessionId& id) {
   return fail(Code::not_found,
-              fmt::format("Session {} has ended, and its tasks went with it; open another one.", id.value),
+              fmt::format("Session {} has ended, and its tasks were removed. Open another session.", id.value),
               "session_ended");
 }
 

@@ -45,9 +45,7 @@ std::string launching_call(const std::vector<Message>& history) {
 Status not_there(const SessionId& parent) {
   return fail(
       Code::not_found,
-      fmt::format("There is no session {} whose conversation could be taken over: name one that exists, or launch "
-                  "without `fork`.",
-                  parent.value),
+      fmt::format("No session {} exists to copy. Name one that exists, or launch without `fork`.", parent.value),
       "unknown_session");
 }
 
@@ -66,8 +64,7 @@ Result<Range> range_of(Store& store, const SessionId& parent, const MessageId& l
     // The conversation of a foreign program, which is copied by that program.
     if (session->task_id.empty() && session->origin == driver) return Range{.by_driver = true};
     return fail(Code::conflict,
-                fmt::format("The session {} has no messages here that could be taken over{}; launch without `fork`.",
-                            parent.value,
+                fmt::format("The session {} has no messages to copy{}; launch without `fork`.", parent.value,
                             session->task_id.empty() ? fmt::format(" (its origin is \"{}\")", session->origin) : ""),
                 "no_conversation");
   }

@@ -147,18 +147,16 @@ Launching::Stepped Launching::complete(const WayPtr& way) {
                 fmt::format("There is no agent \"{}\"; this server has: {}.", launch.agent_id, agents_.usable()),
                 "unknown_agent");
   if (!agent->unavailable.empty())
-    return fail(Code::unsupported,
-                fmt::format("The agent \"{}\" cannot be used here: {}", agent->id, agent->unavailable),
+    return fail(Code::unsupported, fmt::format("The agent \"{}\" is not available: {}", agent->id, agent->unavailable),
                 "agent_unavailable");
   fill_in(launch, *agent, shared_.settings);
   if (launch.authorize_over_limit && !shared_.settings.allow_over_limit)
-    return fail(Code::forbidden,
-                "This server does not let a launch go over its limit of tasks at work (setting allow_over_limit).");
+    return fail(Code::forbidden, "authorize_over_limit is not allowed on this server (setting allow_over_limit).");
   Driver* const driver = agents_.driver(agent->driver);
   if (driver == nullptr) return fail(Code::unsupported, "The driver of this agent is not available here.");
   if (launch.fork && !driver->capabilities().fork)
     return fail(Code::unsupported,
-                fmt::format("The agent \"{}\" cannot take over a parent's conversation (fork).", agent->id));
+                fmt::format("The agent \"{}\" cannot start from a copied conversation (fork).", agent->id));
   way->driver = agent->driver;
   return driver->check(launch);
 }

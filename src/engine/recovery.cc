@@ -98,8 +98,8 @@ void Recovery::take_up(Found found) {
     } else {
       rooms_.lives.submit(
           live, {.input = input::Lost{live->task->run,
-                                      "The server was ended while it ran, and its agent cannot take up the work "
-                                      "again; retry starts it anew."}});
+                                      "The server stopped while it ran, and its agent cannot continue. Retry starts "
+                                      "it again."}});
     }
   }
   log_info("engine", "took up " + std::to_string(found.working.size()) + " tasks at work, " + std::to_string(in_line) +

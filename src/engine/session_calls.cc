@@ -73,8 +73,9 @@ void SessionCalls::end_on(SessionId id, int64_t removed_before, Reply<int64_t> r
       [this, id, removed_before, reply = std::move(reply)](Result<Found> found) mutable {
         if (!found) return reply(std::unexpected(found.error()));
         if (found->session.task_id)
-          return reply(fail(Code::conflict, fmt::format("This is the conversation of {}; delete the task to end it.",
-                                                        found->session.task_id.value)));
+          return reply(
+              fail(Code::conflict, fmt::format("This session belongs to the task {}. Delete the task to end it.",
+                                               found->session.task_id.value)));
         if (!found->tasks.empty())
           return removal_.remove_each(
               std::move(found->tasks), Gone::session_ended, false,

@@ -59,8 +59,8 @@ void AdminCalls::change_settings(SettingsChange change, Reply<EngineSettings> re
     return shared_.answer_later(
         std::move(reply),
         fail(Code::conflict,
-             fmt::format("{} is set in errand.toml, in the environment or by a flag of `errand serve`, "
-                         "and holds as long as it is: change it there, or remove it there first.",
+             fmt::format("{} is set in errand.toml, in the environment or by a flag of `errand serve`. "
+                         "Change it there, or remove it there first.",
                          pinned),
              "setting_is_pinned"));
   commits_.store(std::move(commit),

@@ -27,11 +27,10 @@ Status check_folders(const Launch& launch, const Task& parent) {
   asked.push_back(launch.work_dir);
   for (const std::string& folder : asked)
     if (!allowed(folder))
-      return fail(
-          Code::forbidden,
-          fmt::format("A task may do no more than the one that launches it, which works in {}{}: {} is outside.",
-                      parent.launch.work_dir, parent.launch.add_dirs.empty() ? "" : " and its added folders", folder),
-          "beyond_parent");
+      return fail(Code::forbidden,
+                  fmt::format("{} is outside the folders of the launching task: {}{}.", folder, parent.launch.work_dir,
+                              parent.launch.add_dirs.empty() ? "" : " and its added folders"),
+                  "beyond_parent");
   return {};
 }
 
@@ -47,7 +46,7 @@ Status Subtree::bound_by(Launch& launch, const Task& parent) const {
                             depth_max),
                 "too_deep");
   if (parent.state == TaskState::cancelled)
-    return fail(Code::conflict, "The task that launches it was cancelled; nothing new is begun for it.");
+    return fail(Code::conflict, "The launching task was cancelled, so it cannot start new tasks.");
   launch.ancestors = {parent.id};
   launch.ancestors.insert(launch.ancestors.end(), above.ancestors.begin(), above.ancestors.end());
   launch.payers = above.payers;

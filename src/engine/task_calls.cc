@@ -75,7 +75,7 @@ void TaskCalls::message(TaskId id, NewMessage message, Reply<MessageTaken> reply
       return reply(fail(Code::unsupported, "A command takes no messages; only an agent's task is a conversation."));
     const Capabilities can = driver->capabilities();
     if (task.state == TaskState::completed && !can.resume)
-      return reply(fail(Code::unsupported, "This agent cannot take up a conversation again; start a new task."));
+      return reply(fail(Code::unsupported, "This agent cannot continue a conversation. Start a new task."));
     WaitingMessage::When when = message.when;
     if (when == WaitingMessage::When::steer && !can.message_while_running) when = WaitingMessage::When::queue;
     Message body = user_message(shared_, task.session_id, task.turn, message);
@@ -152,18 +152,19 @@ void TaskCalls::result_woken(const TaskId& id, Woken why, Reply<ResultView> repl
 
 void TaskCalls::resolve(std::string text, Reply<TaskId> reply) {
   if (!text.starts_with("task_")) text = "task_" + text;
-  shared_.read([text](Store& store) { return store.find_prefix(text, 6); },
-               [text, reply = std::move(reply)](Result<std::vector<TaskId>> found) mutable {
-                 if (!found) return reply(std::unexpected(found.error()));
-                 if (found->size() == 1) return reply(std::move(found->front()));
-                 for (TaskId& id : *found)
-                   if (id.value == text) return reply(std::move(id));
-                 if (found->empty()) return reply(fail(Code::not_found, fmt::format("There is no task \"{}\".", text)));
-                 std::string names;
-                 for (const TaskId& id : *found) names += (names.empty() ? "" : ", ") + id.value;
-                 reply(fail(Code::conflict, fmt::format("\"{}\" begins several ids: {}. Give more of it.", text, names),
-                            "ambiguous"));
-               });
+  shared_.read(
+      [text](Store& store) { return store.find_prefix(text, 6); },
+      [text, reply = std::move(reply)](Result<std::vector<TaskId>> found) mutable {
+        if (!found) return reply(std::unexpected(found.error()));
+        if (found->size() == 1) return reply(std::move(found->front()));
+        for (TaskId& id : *found)
+          if (id.value == text) return reply(std::move(id));
+        if (found->empty()) return reply(fail(Code::not_found, fmt::format("There is no task \"{}\".", text)));
+        std::string names;
+        for (const TaskId& id : *found) names += (names.empty() ? "" : ", ") + id.value;
+        reply(fail(Code::conflict, fmt::format("Several ids begin with \"{}\": {}. Give more of the id.", text, names),
+                   "ambiguous"));
+      });
 }
 
 uint64_t TaskCalls::wait(std::vector<TaskId> ids, Until until, Millis block_ms, Reply<void> reply) {

@@ -137,8 +137,8 @@ void Turns::ended(TurnSink& sink, Outcome outcome) {
     lives_.submit(
         live, {.input = input::Lost{sink.run(), outcome.error
                                                     ? outcome.error->message
-                                                    : "The server or the supervisor was ended while it ran, and nobody "
-                                                      "knows how far it got; retry starts it again."}});
+                                                    : "The server or the supervisor stopped while it ran, so it is not "
+                                                      "known how far it got. Retry starts it again."}});
     bury(*live);
     return;
   }

@@ -45,7 +45,8 @@ std::unexpected<Error> ambiguous(const std::string& text, std::vector<TaskId> id
   std::string names;
   for (size_t i = 0; i < std::min(ids.size(), candidates_max); ++i) names += (i == 0 ? "" : ", ") + ids[i].value;
   if (ids.size() > candidates_max) names += " and " + std::to_string(ids.size() - candidates_max) + " more";
-  return fail(Code::conflict, "\"" + text + "\" begins several ids: " + names + ". Give more of it.", "ambiguous");
+  return fail(Code::conflict, "Several ids begin with \"" + text + "\": " + names + ". Give more of the id.",
+              "ambiguous");
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ test('A cancel takes what the task launched, which may do no more than it', asyn
   assert.equal(child.status, 201, child.text);
   assert.equal(child.json.work_dir, server.data_dir);
   const outside = await server.api('POST', '/api/tools/background_execute', { session_id: parent.session_id, arguments: { command: 'true', work_dir: '/' } });
-  assert.match(outside.text, /no more than the one that launches it/);
+  assert.match(outside.text, /outside the folders of the launching task/);
   await server.api('POST', `/api/tasks/${parent.id}/cancel`);
   await until(async () => (await server.task(child.json.id)).reason === 'cancelled_by_parent');
   assert.equal((await under({})).status, 409);

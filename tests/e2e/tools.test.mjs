@@ -226,7 +226,7 @@ test('The background task manager is listed, says why it cannot be used, and is 
   assert.match(manager.prompt, /### Background Task Completed: \[Task Name\]/);
   assert.ok(agents.filter((agent) => agent.driver !== 'builtin').every((agent) => agent.available));
   const refused = await server.expect(422, 'POST', '/api/tasks', { agent_id: manager.id, message: 'x' });
-  assert.match(refused.detail, /cannot be used here/);
+  assert.match(refused.detail, /is not available/);
   assert.match((await errand(server, ['agents'])).out, /^background-task-manager\tbuiltin\t/m);
   const asked = await errand(server, ['ask', 'noop', '--json']);
   assert.equal(asked.json.agent_id, 'demo', 'whoever names no agent gets one that works');

@@ -26,7 +26,7 @@ TEST_F(WrongCalls, R8_8_SayWhatWasWrongWhatIsAllowedAndWhatToTry) {
       {"background_task", "{}", {"`prompt` must be given", "prompt (required)", "Example: background_task {"}},
       {"background_task", R"({"prompt":"x"})", {"`agent` must be given", "demo, forker"}},
       {"background_task", R"({"prompt":"x","agent":"nobody"})", {"no agent \"nobody\"", "demo, forker"}},
-      {"background_task", R"({"prompt":"x","agent":"away"})", {"cannot be used here", "it is not there"}},
+      {"background_task", R"({"prompt":"x","agent":"away"})", {"is not available", "it is not there"}},
       {"background_task", R"({"prompt":"x","agent":"command"})", {"no agent \"command\""}},
       {"background_task", R"({"prompt":7,"agent":"demo"})", {"`prompt` must be a text"}},
       {"background_task", R"({"prompt":"x","agent":"demo","promt":"y"})", {"Unknown field `promt`", "prompt"}},
