@@ -237,7 +237,8 @@ TEST_F(Seed003, ResumeCompletedTaskWithFollowUpPrompt) {
   const auto messages = store->messages(get(id).session_id, 0, 0, 10)->messages;
   ASSERT_GE(messages.size(), 3U);
   EXPECT_EQ(text_of(messages[0]), "help") << "with the full conversation history";
-  EXPECT_EQ(text_of(messages.back().role == Role::user ? messages.back() : messages[messages.size() - 2]), "long 3");
+  EXPECT_EQ(text_of(messages.back().role == errand::Role::user ? messages.back() : messages[messages.size() - 2]),
+            "long 3");
 }
 
 TEST_F(Seed003, ResumeCompletionNotification) {
@@ -351,7 +352,7 @@ TEST_F(Seed004, TheChildHasTheConversationThePreambleAndTheCallSettled) {
   ASSERT_EQ(calling.size(), 2u);
   EXPECT_EQ(calling[1].call_id, "call_1");
   EXPECT_NE(calling[1].text.find("you are that fork"), std::string::npos) << calling[1].text;
-  EXPECT_EQ(page->messages[2].role, Role::system);
+  EXPECT_EQ(page->messages[2].role, errand::Role::system);
   const std::string preamble = text_of(page->messages[2]);
   EXPECT_NE(preamble.find("may be cut"), std::string::npos) << preamble;
   EXPECT_NE(preamble.find("read the file"), std::string::npos) << preamble;

@@ -191,10 +191,11 @@ class ToolTest : public testing::Test {
     Commit commit;
     commit.now = clock.wall();
     commit.session = Session{.id = SessionId("ses_parent"), .origin = "rest", .created_at = commit.now};
-    Message asked{.id = MessageId("msg_asked"), .session_id = SessionId("ses_parent"), .role = Role::user};
+    Message asked{.id = MessageId("msg_asked"), .session_id = SessionId("ses_parent"), .role = errand::Role::user};
     asked.created_at = asked.completed_at = commit.now;
     asked.parts = {{.type = PartType::text, .text = "Look at both halves."}};
-    Message calling{.id = MessageId("msg_call"), .session_id = SessionId("ses_parent"), .role = Role::assistant};
+    Message calling{
+        .id = MessageId("msg_call"), .session_id = SessionId("ses_parent"), .role = errand::Role::assistant};
     calling.created_at = commit.now;
     calling.parts = {
         {.type = PartType::tool_call, .call_id = "call_1", .name = "background_task", .input = R"({"fork":true})"}};
