@@ -22,6 +22,7 @@ void FakeJournal::cut(int64_t from, int64_t to) {
 
 Result<process::JournalRead> FakeJournal::read(int64_t offset, int64_t limit) {
   if (broken) return fail(Code::internal, "The disk is broken.");
+  if (overtaken) return fail(Code::unavailable, "It is written faster than it can be read.");
   process::JournalRead out;
   int64_t at = offset;
   if (at >= cut_from_ && at < cut_to_) {

@@ -27,6 +27,7 @@ class FakeJournal final : public process::Journal {
   Status sync() override { return {}; }
 
   bool broken = false;     // Reads fail.
+  bool overtaken = false;  // They fail for now: the writer is faster.
   int64_t read_bytes = 0;  // All that was read so far.
 
  private:

@@ -98,7 +98,7 @@ test('errand agents and errand settings do the same from the terminal', async (t
   assert.match(await ok(['settings']), /^max_concurrent\t3$/m);
   assert.match(await ok(['settings', 'max_concurrent=5', 'wake=true', 'tools_family=bgagent']), /^max_concurrent\t5$/m);
   assert.match(await ok(['settings']), /^wake\ttrue$/m);
-  assert.equal(await ok(['settings', 'tools.family=background']), 'tools_family\tbackground\n', 'only what was changed, by the name in errand.toml too');
+  assert.equal(await ok(['settings', 'tools.family=background']), 'tools.family\tbackground\n', 'only what was changed, by its name in errand.toml');
   for (const words of [['agents', 'add'], ['agents', 'rename', 'x'], ['settings', 'colour=red'], ['settings', 'x']]) {
     assert.notEqual((await errand(server, words)).code, 0, words.join(' '));
   }

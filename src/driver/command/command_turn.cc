@@ -222,7 +222,8 @@ void CommandTurn::read_some() {
         int64_t next = from;
         while (next < to && next - from < read_max) {
           Result<process::JournalRead> piece = read.journal->read(next, read_chunk);
-          if (!piece) read.failed = piece.error().message;
+          // One that the command overtook is no failure: the next report of more output reads again.
+          if (!piece && piece.error().code != Code::unavailable) read.failed = piece.error().message;
           if (!piece || piece->next <= next) break;
           next = piece->next;
           read.reads.push_back(*std::move(piece));

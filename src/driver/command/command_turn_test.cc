@@ -123,6 +123,22 @@ TEST_F(CommandTurnTest, ALogThatCannotBeReadIsSaidAndTheExitStillCounts) {
   EXPECT_EQ(outcome().exit_code, 2);
 }
 
+TEST_F(CommandTurnTest, ALogThatIsWrittenFasterThanItIsReadIsReadLaterAndNothingIsSaid) {
+  auto turn = open();
+  test::FakeJournal& journal = *supervisor.runs.at(run).journal;
+  journal.overtaken = true;
+  supervisor.print(run, Stream::out, "a");
+  pass(100);
+  EXPECT_EQ(ear.text(), "");
+  journal.overtaken = false;
+  supervisor.print(run, Stream::out, "b");
+  supervisor.end(run, {.exit_code = 0});
+  pass(100);
+  EXPECT_EQ(ear.text(), "ab");
+  EXPECT_TRUE(ear.all<report::Warning>().empty());
+  EXPECT_EQ(outcome().kind, Kind::completed);
+}
+
 // --- the end (R1.5, R9.4)
 
 TEST_F(CommandTurnTest, ExitZeroCompletesWithTheTailOfTheOutput) {
