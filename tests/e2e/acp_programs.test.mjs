@@ -71,7 +71,8 @@ const programs = {
       return clean_env(folder, { CODEX_HOME: home, LOCAL_KEY: 'x', CODEX_PATH: codex_binary });
     },
     own: (name) => ({ tool: { name, namespace: 'mcp__errand', input: {} } }),
-    shell: (command) => call('exec_command', { cmd: command }),
+    // Of a command that is over at once, Codex's adapter says nothing now and then.
+    shell: (command) => call('exec_command', { cmd: `${command}; sleep 1` }),
     // Inside of its folder it asks nobody.
     asking: (command) => call('exec_command', { cmd: command, sandbox_permissions: 'require_escalated', justification: 'x' }),
     // What it says of a model that it does not know stands before its first word.

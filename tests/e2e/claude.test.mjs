@@ -141,11 +141,15 @@ test('kill -9 of errand while it asks: the answer that the next one is given rea
 });
 
 test('kill -9 of Claude Code: failed with a code, its tools die with it, and a retry goes on with the conversation', { skip, timeout }, async (t) => {
-  const { server, model, ask, pids } = await world(t);
+  const { server, model, ask, folder, pids } = await world(t);
   const mark = marker();
   model.rule('hang', [long_sleep(mark), { text: 'done at last' }], only);
   const { id } = await ask('hang', { permission: 'allow' });
   await until(() => marked(mark).length > 0, { what: 'its tool runs', within });
+  // Claude Code writes a call into its own record a moment after it began it. It resumes from that record alone.
+  const records = path.join(folder, '.claude/projects');
+  const recorded = () => fs.readdirSync(records, { recursive: true }).some((name) => name.endsWith('.jsonl') && fs.readFileSync(path.join(records, name), 'utf8').includes(String(mark)));
+  await until(recorded, { what: 'its record has the call', within });
   for (const pid of pids()) kill9(pid);
   const task = await server.at_rest(id, { within });
   assert.equal(task.status, 'failed');
