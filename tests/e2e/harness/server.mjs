@@ -86,7 +86,20 @@ export class Server {
   }
 
   // Starts the process and waits until it says that it is ready.
-  async start({ within = patient_ms * patience } = {}) {
+  async start(options = {}) {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#start_once(options);
+      } catch (error) {
+        // A client that saw the server die (OpenCode's plugin, `errand mcp`) starts one too, and may be quicker. It dies as the first did.
+        const other = Number([...error.message.matchAll(/Another errand server \(process (\d+)\)/g)].at(-1)?.[1]);
+        if (!this.killed || tries === 5 || !other) throw error;
+        if (processes().some((p) => p.pid === other && p.argv.includes('serve') && p.argv.some((word) => word.includes(this.data_dir)))) kill9(other);
+      }
+    }
+  }
+
+  async #start_once({ within = patient_ms * patience } = {}) {
     const log = fs.openSync(this.log_path, 'a');
     const began = performance.now();
     // `wrapper`: words that start the binary, where it is to find another machine than it is on.
@@ -120,6 +133,7 @@ export class Server {
   }
 
   async kill9() {
+    this.killed = true;
     this.#not_ready();
     this.child.kill('SIGKILL');
     await this.exited;
