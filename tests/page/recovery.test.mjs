@@ -47,7 +47,7 @@ describe('coming back', async () => {
     assert.equal((await server.api('POST', '/api/tasks', { kind: 'command', command: 'true' })).status, 503);
     await page.reload();
     const alert = page.getByRole('alert');
-    await alert.getByText('The database was deleted or replaced under the server', { exact: false }).waitFor();
+    await alert.getByText('The database file was deleted or replaced while the server was running', { exact: false }).waitFor();
     await alert.getByText('errand.db.rescued', { exact: false }).first().waitFor();
     await page.locator(`[data-task="${task.id}"]`).waitFor();
     await check_accessible(page, 'a page that says what is the matter');
