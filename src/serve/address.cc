@@ -20,7 +20,7 @@ Result<Address> parse_address(std::string_view text) {
       return address;
   }
   return fail(Code::invalid_argument,
-              fmt::format("\"{}\" is no address to listen on; write it as 127.0.0.1:4747.", text));
+              fmt::format("\"{}\" is not an address to listen on. Write it like 127.0.0.1:4747.", text));
 }
 
 std::string url_of(const Address& address, bool tls) {

@@ -48,11 +48,12 @@ net::Means means_of(const process::Abilities& can) {
   net::Means means;
   if (!can.known) return means;
   means.limits = {
-      {"cpu", can.cgroup ? "counted by a control group, RLIMIT_CPU behind it" : "looked at, RLIMIT_CPU behind it"},
-      {"memory",
-       can.cgroup_memory ? "the kernel (memory.max of a control group)" : "looked at, 10 to 200 times a second"},
-      {"processes", can.cgroup_pids ? "looked at, pids.max of a control group behind it"
-                                    : "looked at, 10 to 200 times a second, RLIMIT_NPROC behind it (not for root)"},
+      {"cpu", can.cgroup ? "counted by a control group, RLIMIT_CPU as a second bound"
+                         : "checked, RLIMIT_CPU as a second bound"},
+      {"memory", can.cgroup_memory ? "the kernel (memory.max of a control group)" : "checked 10 to 200 times a second"},
+      {"processes", can.cgroup_pids
+                        ? "checked, pids.max of a control group as a second bound"
+                        : "checked 10 to 200 times a second, RLIMIT_NPROC as a second bound (not for root)"},
       {"open_files", "the kernel (RLIMIT_NOFILE), for each process"},
       {"kill", can.cgroup ? "at once (cgroup.kill), " + can.cgroup_text
                           : "process by process: no control group (" + can.cgroup_text + ")"}};

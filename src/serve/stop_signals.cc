@@ -49,7 +49,7 @@ void StopSignals::listen() {
     const timespec patience{.tv_sec = left / 1'000, .tv_nsec = left % 1'000 * 1'000'000};
     again = sigtimedwait(&signals_, nullptr, &patience) > 0;
   }
-  log_warning("server", fmt::format("{}: it goes now, and the next start takes up what runs",
+  log_warning("server", fmt::format("{}: the server exits now; the next start reconnects to running tasks",
                                     again ? "told twice to stop" : "what was under way did not end in time"));
   if (owns_folder)
     for (const char* name : {"/server.json", "/server.json.tmp", "/errand.sock"}) unlink((data_dir_ + name).c_str());

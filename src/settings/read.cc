@@ -160,7 +160,7 @@ class TableReader {
     if (error_) return std::unexpected(*error_);
     for (const auto& [key, node] : table_)
       if (std::ranges::find(known_, key.str()) == known_.end())
-        return wrong(path_, fmt::format("{}.{}", name_, key.str()), "is no setting of errand");
+        return wrong(path_, fmt::format("{}.{}", name_, key.str()), "is not a setting of errand");
     return {};
   }
 
@@ -293,7 +293,7 @@ Status read_table(Settings& into, const toml::table& table, const std::string& g
     } else if (groups && node.is_table()) {
       read = read_table(into, *node.as_table(), name + ".", path);
     } else {
-      read = wrong(path, name, groups ? "is a group of settings: write it as a table" : "is no setting of errand");
+      read = wrong(path, name, groups ? "is a group of settings: write it as a table" : "is not a setting of errand");
     }
     if (!read) return read;
   }
@@ -365,7 +365,7 @@ Status read_environment(Settings& into, const std::map<std::string, std::string>
 Status read_flags(Settings& into, const std::vector<std::pair<std::string, std::string>>& flags) {
   for (const auto& [name, text] : flags) {
     const Setting* const setting = find_setting(name);
-    if (!setting) return wrong("flags", name, "is no setting of errand");
+    if (!setting) return wrong("flags", name, "is not a setting of errand");
     into.given.push_back(setting->wire);
     const FromText read(*setting, text, "flags", setting->flag);
     if (Status taken = std::visit([&](auto at) { return read(at(into)); }, setting->field); !taken) return taken;

@@ -63,7 +63,7 @@ TEST_F(SettingsTest, AGroupIsATable) {
   EXPECT_EQ(read_settings(sources_, {})->engine.tools_family, "superagents");
   EXPECT_EQ(read_settings(sources_, {{"ERRAND_TOOLS_FAMILY", "bgagent"}})->engine.tools_family, "bgagent");
   file("[tools]\nfamly = \"superagents\"\n");
-  EXPECT_NE(refusal().find("tools.famly is no setting"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("tools.famly is not a setting"), std::string::npos) << refusal();
   file("tools = 1\n");
   EXPECT_NE(refusal().find("write it as a table"), std::string::npos) << refusal();
 }
@@ -131,7 +131,7 @@ TEST_F(SettingsTest, ModelsAreTablesWithTheirOwnNames) {
   EXPECT_EQ(read->models.at("big").numbers.at("input_usd"), "3.5");
   EXPECT_EQ(read->models.at("big").headers.at("x-team"), "a");
   file("[models.big]\nprice = 3\n");
-  EXPECT_NE(refusal().find("models.big.price is no setting"), std::string::npos);
+  EXPECT_NE(refusal().find("models.big.price is not a setting"), std::string::npos);
   file("[models.big]\ninput_usd = -1\n");
   EXPECT_NE(refusal().find("models.big.input_usd must be a number"), std::string::npos);
   file("[models]\nbig = 3\n");
