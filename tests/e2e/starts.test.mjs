@@ -165,7 +165,7 @@ test('However the server ends, what runs goes on', { skip, timeout: 900_000 }, a
     disk.slow({ syncs: Infinity });
     const { ms } = await server.term();
     assert.ok(ms > 4_000, `it waits for what is under way: ${ms} ms`);
-    assert.match(server.log_tail(), /it goes now/);
+    assert.match(server.log_tail(), /the server exits now/);
   });
   // As a failed check and an exception that nobody catches end it.
   await ends('abort', async () => {
