@@ -64,15 +64,15 @@ void ScriptedAcp::say(const std::string& run, const std::string& text, const cha
 }
 
 void ScriptedAcp::go(const std::string& run, std::vector<Doing> doings) {
-  auto rest = std::make_shared<std::vector<Doing>>(std::move(doings));
-  const int turn = processes_[run].turn;
-  auto step = std::make_shared<std::function<void(size_t)>>();
-  *step = [this, run, turn, rest, step](size_t at) {
-    if (at >= rest->size() || processes_[run].turn != turn || supervisor_.runs.at(run).end) return;
-    (*rest)[at]();
-    timers_.add(20, [step, at] { (*step)(at + 1); });
-  };
-  timers_.add(20, [step] { (*step)(0); });
+  step(run, processes_[run].turn, std::make_shared<const std::vector<Doing>>(std::move(doings)), 0);
+}
+
+void ScriptedAcp::step(const std::string& run, int turn, std::shared_ptr<const std::vector<Doing>> doings, size_t at) {
+  timers_.add(20, [this, run, turn, doings = std::move(doings), at] {
+    if (at >= doings->size() || processes_[run].turn != turn || supervisor_.runs.at(run).end) return;
+    (*doings)[at]();
+    step(run, turn, doings, at + 1);
+  });
 }
 
 void ScriptedAcp::stop(const std::string& run, const char* reason) {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,7 @@ class ScriptedAcp {
   void stop(const std::string& run, const char* reason);
   // One after the other, some milliseconds apart, unless the prompt is cancelled.
   void go(const std::string& run, std::vector<Doing> doings);
+  void step(const std::string& run, int turn, std::shared_ptr<const std::vector<Doing>> doings, size_t at);
 
   FakeSupervisor& supervisor_;
   Timers& timers_;
