@@ -49,8 +49,8 @@ void read_command(Fields& fields, Agent& agent) {
                   "missing_field");
 }
 
-void write_rules(JsonOut& out, const std::vector<PermissionRule>& rules) {
-  out.key("permission_rules").array();
+void write_rules(JsonOut& out, std::string_view field, const std::vector<PermissionRule>& rules) {
+  out.key(field).array();
   for (const PermissionRule& rule : rules) {
     out.object().field("tool", rule.tool).field("pattern", rule.pattern);
     out.field("decision", name(rule.decision)).end();
@@ -77,7 +77,8 @@ void write_agent(JsonOut& out, const Agent& agent) {
   } else {
     out.null();
   }
-  write_rules(out, agent.permission_rules);
+  write_rules(out, "permission_rules", agent.permission_rules);
+  write_rules(out, "granted", agent.granted);
   number_or_null(out, "max_concurrent", agent.max_concurrent);
   out.text_or_null("prompt", agent.prompt);
   out.key("tools").array();

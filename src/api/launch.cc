@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/hash.h"
+#include "base/home.h"
 #include "base/text.h"
 #include "task/json_in.h"
 
@@ -86,6 +87,7 @@ void read_work(Fields& fields, Launch& launch) {
 
 void read_paths(Fields& fields, Launch& launch, const std::string& here) {
   const auto resolve = [&](std::string& path) {
+    path = from_home(path);
     if (here.empty() || path.empty() || path.starts_with('/')) return;
     path = (std::filesystem::path(here) / path).lexically_normal().string();
     if (path.size() > 1 && path.ends_with('/')) path.pop_back();
@@ -93,7 +95,7 @@ void read_paths(Fields& fields, Launch& launch, const std::string& here) {
   fields.text("work_dir", launch.work_dir, path_rule);
   resolve(launch.work_dir);
   if (!launch.work_dir.empty() && !is_absolute_path(launch.work_dir)) {
-    fields.refuse("work_dir", "must be an absolute path");
+    fields.refuse("work_dir", "must be an absolute path, or begin with ~/");
   }
   fields.texts("add_dirs", launch.add_dirs, 100, path_rule);
   for (std::string& dir : launch.add_dirs) {
@@ -291,6 +293,7 @@ Result<Launch> parse_launch(std::string_view body) {
   fields.text("title", launch.title, {.bytes_max = 4096, .may_be_blank = true});
   fields.text("description", launch.description, {.bytes_max = 64 * 1024, .may_be_blank = true});
   fields.text("model", launch.model, name_rule);
+  fields.name_of("surface", launch.surface, parse_surface, "`rest`, `cli`, `page` or `tools`");
   read_paths(fields, launch);
   read_environment(fields, launch);
   fields.flag("enable_skills", launch.enable_skills);

@@ -202,6 +202,7 @@ Result<ListQuery> parse_list(const Query& query) {
   Params params(query);
   read_states(params, list.filter);
   read_waiting_for(params, list.filter);
+  params.flag("unseen", list.filter.unseen);
   params.text("agent_id", list.filter.agent_id);
   if (const auto value = params.get("kind")) {
     list.filter.kind = parse_task_kind(*value);
@@ -348,6 +349,14 @@ Result<std::string> parse_quota_account(const Query& query) {
   std::string account;
   params.text("account", account);
   return params.done(std::move(account));
+}
+
+Result<std::string> parse_path(const Query& query) {
+  Params params(query);
+  std::string path;
+  params.text("path", path);
+  if (path.size() > 4096 || path.contains('\0')) params.refuse("path", "must be a path", "invalid_parameter");
+  return params.done(std::move(path));
 }
 
 Status parse_no_query(const Query& query) {

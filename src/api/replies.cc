@@ -98,6 +98,25 @@ std::string list_reply(const TaskListReply& list, const std::vector<TaskMoment>&
   });
 }
 
+std::string inbox_reply(const std::vector<TaskView>& asking, const std::vector<TaskView>& failures, bool more) {
+  return object([&](JsonOut& out) {
+    out.key("questions").array();
+    for (const TaskView& view : asking)
+      for (const Ask& ask : view.task.asks) {
+        if (!ask.decision.empty()) continue;
+        out.object().key("task");
+        write_task_in_list(out, view.task, view.moment);
+        write_question(out, ask, view.task.launch.work_dir);
+        out.end();
+      }
+    out.end();
+    out.key("failures").array();
+    for (const TaskView& view : failures) write_task_in_list(out, view.task, view.moment);
+    out.end();
+    out.field("more", more);
+  });
+}
+
 std::string message_taken_reply(const MessageTaken& taken) {
   return object([&](JsonOut& out) {
     out.key("task");

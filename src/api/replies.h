@@ -29,6 +29,9 @@ struct TaskListReply {
 // `moments` has one for each task, in their order.
 std::string list_reply(const TaskListReply& list, const std::vector<TaskMoment>& moments);
 
+// {"questions":[{"task", and all of the question}],"failures":[tasks],"more"}: R15.2.
+std::string inbox_reply(const std::vector<TaskView>& asking, const std::vector<TaskView>& failures, bool more);
+
 // {"task","turn","message_id"}
 std::string message_taken_reply(const MessageTaken& taken);
 

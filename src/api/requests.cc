@@ -73,6 +73,11 @@ Result<input::Answered> parse_answer(std::string_view body) {
       if (answer.decision != "allow" && answer.decision != "allow_always" && answer.decision != "deny") {
         fields.refuse("decision", "must be `allow`, `allow_always` or `deny`", "out_of_range");
       }
+      fields.name_of("scope", answer.scope, parse_answer_scope, "`once`, `call`, `pattern`, `task` or `agent`");
+      fields.text("pattern", answer.pattern, {.bytes_max = 32 * 1024});
+      if (answer.scope == AnswerScope::pattern && answer.pattern.empty())
+        fields.refuse("pattern", "must be given with scope `pattern`: `waiting_for.patterns` has those to choose from",
+                      "missing_field");
     }
   });
 }

@@ -6,9 +6,6 @@
 namespace errand::api {
 namespace {
 
-// Shown, and not a setting: it follows from work_dirs and the home folder.
-constexpr std::string_view default_work_dir = "default_work_dir";
-
 void refuse_fixed(Fields& fields, std::string_view name) {
   if (fields.has(name))
     fields.refuse(name, "must be changed in errand.toml: it is read when the server starts", "fixed_setting");
@@ -33,7 +30,6 @@ Result<SettingsChange> parse_settings_change(std::string_view body) {
     if (setting.reach == Reach::running) read_setting(fields, setting, change);
     if (setting.reach == Reach::shown) refuse_fixed(fields, setting.wire);
   }
-  refuse_fixed(fields, default_work_dir);
   if (const Status status = fields.done(); !status) return std::unexpected(status.error());
   if (change.empty()) return fail(Code::invalid_argument, "Name at least one setting that is to change.", "empty");
   return change;
@@ -45,7 +41,7 @@ std::string settings_reply(const EngineSettings& settings) {
   out.object();
   for (const Setting& setting : all_settings())
     if (setting.reach != Reach::start) write_setting(out, setting, settings);
-  out.text_or_null(default_work_dir, settings.default_work_dir).end();
+  out.end();
   return text;
 }
 

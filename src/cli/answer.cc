@@ -3,7 +3,7 @@
 
 #include "base/escape_filter.h"
 #include "cli/launch.h"
-#include "cli/reply_words.h"
+#include "cli/question.h"
 #include "cli/resolve.h"
 #include "cli/short_id.h"
 #include "cli/task_text.h"
@@ -74,10 +74,13 @@ int list_questions(Context& context) {
   return code(Exit::ok);
 }
 
-int show_question(Context& context, const TaskInfo& task) {
-  const WaitingInfo& waiting = *task.waiting_for;
-  context.screen.out_task_text(waiting.text + "\n");
-  for (const std::string& option : numbered_options(waiting)) context.screen.out_task_text("  " + option + "\n");
+int show_question(Context& context, const TaskInfo& task, const std::string& body) {
+  const Screen& screen = context.screen;
+  if (screen.json()) {
+    screen.out_line(member(body, "waiting_for"));
+  } else {
+    screen.out(question_text(*task.waiting_for, screen.colours(), true));
+  }
   return code(Exit::ok);
 }
 
@@ -88,10 +91,11 @@ int answer(Context& context, const AnswerArgs& args) {
   if (args.id.empty()) return list_questions(context);
   Result<std::string> id = resolve_task(context, args.id);
   if (!id) return screen.fail(id.error());
-  Result<TaskInfo> task = get_task(context, *id);
+  const Result<std::string> whole = context.client.get(task_path(*id));
+  const Result<TaskInfo> task = whole ? parse_task(*whole) : std::unexpected(whole.error());
   if (!task) return screen.fail(task.error());
   if (!asks(*task)) return screen.fail(no_question(*id));
-  if (args.answer.empty()) return show_question(context, *task);
+  if (args.answer.empty() && args.scope.empty()) return show_question(context, *task, *whole);
 
   // Of another question than the first one only the id is known.
   WaitingInfo waiting = *task->waiting_for;
@@ -100,25 +104,18 @@ int answer(Context& context, const AnswerArgs& args) {
       waiting.kind == "permission" ? Result<std::string>(args.answer) : text_or_stdin(args.answer);
   if (!typed) return screen.fail(typed.error());
   const bool literally = args.literal || args.answer == "-";  // What was piped in is no choice from a list.
-  const Result<ReplyWords> words = reply_words(waiting, *typed, literally);
+  Result<ReplyWords> words = args.answer.empty() ? Result<ReplyWords>(ReplyWords{.decision = "allow"})
+                                                 : reply_words(waiting, *typed, literally);
   if (!words) return screen.fail(words.error());
-  std::string body;
-  JsonOut out(body);
-  out.object().field("request_id", args.request.empty() ? waiting.request_id : args.request);
-  if (!words->decision.empty()) {
-    out.field("decision", words->decision);
-    if (!args.message.empty()) out.field("message", args.message);
-  } else {
-    out.field("answer", words->answer);
-  }
-  out.end();
+  if (!args.scope.empty()) words->scope = args.scope;
+  if (!args.pattern.empty()) words->pattern = args.pattern;
+  const std::string body = answer_body(waiting, *words, args.message, args.request);
   Result<std::string> reply = context.client.post(task_path(*id, "/answer"), body);
   if (!reply) return screen.fail(reply.error());
   if (screen.json()) {
     screen.out_line(*reply);
   } else {
-    screen.say(fmt::format("told {}: {}.", short_id(*id),
-                           words->decision.empty() ? shown_line(words->answer) : words->decision));
+    screen.say(fmt::format("told {}: {}.", short_id(*id), told_words(*words)));
   }
   return code(Exit::ok);
 }

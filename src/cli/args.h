@@ -140,7 +140,8 @@ struct AnswerArgs {
   std::string answer;  // Empty: show the question.
   std::string request;
   std::string message;
-  bool literal = false;  // A number is no option's.
+  std::string scope, pattern;  // Of a permission that is allowed: how far.
+  bool literal = false;        // A number is no option's.
 };
 
 struct CancelArgs {
@@ -226,10 +227,15 @@ struct OpencodeArgs {
 
 struct DoctorArgs {};
 struct VersionArgs {};
+struct StopArgs {};
+struct RestartArgs {};
+struct StatusArgs {};
+struct InboxArgs {};
 
 using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs,
                               ArtifactsArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs,
                               WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs,
-                              QuotaArgs, OpenArgs, OpencodeArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
+                              QuotaArgs, OpenArgs, OpencodeArgs, DoctorArgs, VersionArgs, StopArgs,
+                              RestartArgs, StatusArgs, InboxArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

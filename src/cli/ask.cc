@@ -1,4 +1,6 @@
 // errand ask: something for an agent to do, in the background.
+#include <fmt/format.h>
+
 #include "cli/launch.h"
 #include "cli/verbs.h"
 #include "cli/wire.h"
@@ -7,22 +9,25 @@ namespace errand::cli {
 
 namespace {
 
-// The first that is not a command; the demonstration only where there is nothing else.
+// The first that is not a command. The demonstration answers only who asks for it: nobody shall take it for work.
 Result<std::string> choose_agent(Context& context) {
   Result<std::string> body = context.client.get("/api/agents");
   if (!body) return std::unexpected(body.error());
   Result<std::vector<AgentInfo>> agents = parse_agents(*body);
   if (!agents) return std::unexpected(agents.error());
-  std::string demo;
+  bool demo = false;
   for (const AgentInfo& agent : *agents) {
     if (agent.id == "command" || !agent.unavailable.empty()) continue;
     if (agent.id != "demo") return agent.id;
-    demo = agent.id;
+    demo = true;
   }
-  if (demo.empty())
-    return fail(Code::not_found, "The server has no agents. errand doctor says what it looked for.", "no_agent");
-  context.screen.say("no model or agent is set up, so the demo agent answers. errand agents says what is missing.");
-  return demo;
+  return fail(Code::not_found,
+              fmt::format("No agent is set up that could do this.\n"
+                          "  A model:  set ANTHROPIC_API_KEY or OPENAI_API_KEY (or OPENAI_BASE_URL) and type errand restart\n"
+                          "  An agent: install claude, codex, gemini or opencode, and type errand restart\n"
+                          "errand agents says what was looked for.{}",
+                          demo ? " To see a demonstration: errand ask --agent demo \"...\"" : ""),
+              "no_agent");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cli/input_lines.h"
 #include "cli/interrupt.h"
-#include "cli/reply_words.h"
+#include "cli/question.h"
 #include "cli/resolve.h"
 #include "cli/short_id.h"
 #include "cli/stay.h"
@@ -23,7 +23,7 @@ constexpr const char* help_text =
     "  /queue TEXT      send a message for after its turn\n"
     "  /interrupt TEXT  stop what it does and send a message\n"
     "  /send TEXT       send a message, not an answer (also for a text that begins with a slash)\n"
-    "  /allow /always /deny [TEXT]   answer a permission request\n"
+    "  /allow /always /pattern /task /agent /deny [TEXT]   answer a permission request\n"
     "  /answer TEXT     answer with exactly this text; a number stays a number\n"
     "  /cancel          stop the task\n"
     "  /retry [TEXT]    start a failed or cancelled task again\n"
@@ -146,8 +146,10 @@ class Attached {
     if (!task_.waiting_for || task_.waiting_for->request_id.empty() || task_.waiting_for->request_id == asked_) return;
     asked_ = task_.waiting_for->request_id;
     if (!typed_ || screen_.json()) return;
-    const bool permission = task_.waiting_for->kind == "permission";
-    screen_.say(permission ? "it asks for permission: allow, always or deny?" : "it waits for your answer.");
+    // What events have of a question is short: it is read whole.
+    if (const Result<TaskInfo> whole = get_task(context_, task_.id); whole && whole->waiting_for) task_ = *whole;
+    if (task_.waiting_for && task_.waiting_for->request_id == asked_)
+      screen_.say("it asks:\n" + question_text(*task_.waiting_for, screen_.colours(), true) + "errand: type your answer.");
   }
 
   // --- what is typed
@@ -173,9 +175,8 @@ class Attached {
     if (word == "/send") return send(rest, {});
     if (word == "/queue") return send(rest, "queue");
     if (word == "/interrupt") return send(rest, "interrupt");
-    if (word == "/allow") return decide("allow", rest);
-    if (word == "/always") return decide("allow_always", rest);
-    if (word == "/deny") return decide("deny", rest);
+    for (const char* decision : {"allow", "always", "pattern", "task", "agent", "deny"})
+      if (word.substr(1) == decision) return decide(decision, rest);
     if (word == "/answer") return answer(rest, true);
     if (word == "/cancel") return post("/cancel", "{}");
     if (word == "/retry") return retry(rest);
@@ -216,26 +217,16 @@ class Attached {
     if (!waits()) return say_false("it has no open question.");
     const Result<ReplyWords> words = reply_words(*task_.waiting_for, trim(text), literally);
     if (!words && task_.waiting_for->kind == "permission")
-      return say_false("it asks for permission: type allow, always or deny. /send TEXT sends it a message instead.");
+      return say_false("it asks for permission: type allow, always, pattern, task, agent or deny. /send TEXT sends it a message instead.");
     if (!words) return say_false("it has no option with that number. /answer TEXT sends a number as text.");
-    if (!words->decision.empty()) return decide(words->decision, {});
-    std::string body;
-    JsonOut(body)
-        .object()
-        .field("request_id", task_.waiting_for->request_id)
-        .field("answer", to_utf8(words->answer))
-        .end();
-    return post("/answer", body);
+    return post("/answer", answer_body(*task_.waiting_for, *words, {}));
   }
 
   bool decide(const std::string& decision, const std::string& message) {
     if (!waits()) return say_false("it has no open question.");
-    std::string body;
-    JsonOut out(body);
-    out.object().field("request_id", task_.waiting_for->request_id).field("decision", decision);
-    if (!message.empty()) out.field("message", to_utf8(message));
-    out.end();
-    return post("/answer", body);
+    const Result<ReplyWords> words = reply_words(*task_.waiting_for, decision);
+    if (!words) return say_false(words.error().message);
+    return post("/answer", answer_body(*task_.waiting_for, *words, message));
   }
 
   // What the server refuses is said, and the conversation goes on.

@@ -44,6 +44,10 @@ struct Dispatch {
   int operator()(const OpencodeArgs& args) { return opencode(context, args); }
   int operator()(const DoctorArgs& args) { return doctor(context, args); }
   int operator()(const VersionArgs& args) { return version(context, args); }
+  int operator()(const StopArgs& args) { return stop(context, args); }
+  int operator()(const RestartArgs& args) { return restart(context, args); }
+  int operator()(const StatusArgs& args) { return status(context, args); }
+  int operator()(const InboxArgs& args) { return inbox(context, args); }
   int operator()(const ServeArgs& args) { return context.programs.serve(args.sources, args.json); }
   int operator()(const SupervisorArgs& args) { return context.programs.supervisor(args.data_dir); }
 };

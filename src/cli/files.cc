@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/home.h"
+
 namespace errand::cli {
 
 namespace {
@@ -44,7 +46,7 @@ Result<std::string> read_stdin(size_t bytes_max) {
 
 std::string absolute(const std::string& path) {
   std::error_code error;
-  std::filesystem::path whole = std::filesystem::absolute(path, error).lexically_normal();
+  std::filesystem::path whole = std::filesystem::absolute(from_home(path), error).lexically_normal();
   std::string out = error ? path : whole.string();
   while (out.size() > 1 && out.ends_with('/')) out.pop_back();
   return out;

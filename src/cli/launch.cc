@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "base/escape_filter.h"
+#include "base/home.h"
 #include "base/id.h"
 #include "base/text.h"
+#include "cli/duration.h"
 #include "cli/files.h"
 #include "cli/resolve.h"
 #include "cli/stay.h"
@@ -38,9 +41,19 @@ void write_seconds(JsonOut& out, const char* field, const std::optional<Millis>&
   if (span) out.field(field, static_cast<double>(*span) / 1000);
 }
 
+// Where it works, and when its time ends (R14.1, R14.2). What waits for a slot has no end yet.
+std::string where_and_how_long(const TaskInfo& task) {
+  std::string words = fmt::format("it works in {}", shown_line(to_home(task.work_dir)));
+  if (task.deadline_at)
+    words += fmt::format(", until {} at the latest ({})", format_time(task.deadline_at),
+                         clock_duration(task.deadline_at - task.started_at));
+  return words;
+}
+
 }  // namespace
 
 Status write_launch(Context& context, JsonOut& out, const LaunchArgs& args) {
+  out.field("surface", "cli");
   write_text(out, "title", args.title);
   write_text(out, "description", args.description);
   write_text(out, "model", args.model);
@@ -95,6 +108,7 @@ int launch(Context& context, const std::string& body, Stay stay) {
   Result<std::string> reply = context.client.call("POST", "/api/tasks", body, random_secret(random, 18));
   Result<TaskInfo> task = reply ? parse_task(*reply) : std::unexpected(reply.error());
   if (!task) return context.screen.fail(task.error());
+  if (!context.screen.json()) context.screen.say(where_and_how_long(*task));
   return stay_with(context, *task, 0, stay, *reply);
 }
 

@@ -161,6 +161,26 @@ int watch(Context& context, const Query& query, const ListArgs& args, const std:
   return code(*end == StreamEnd::interrupted ? Exit::interrupted : Exit::ok);
 }
 
+// R15.1: for people, what needs them comes first, however old it is; what it pushes off the end is said to be more.
+Result<Listed> by_attention(Context& context, const ListArgs& args, Listed listed) {
+  std::vector<TaskInfo>& tasks = listed.page.tasks;
+  const size_t wanted = args.all ? SIZE_MAX : static_cast<size_t>(args.limit);
+  if (!is_filtered(args) && !listed.page.next_cursor.empty())
+    for (const char* which : {"waiting_for=permission,answer", "unseen=true", "status=running,resumed"}) {
+      const Result<std::string> body = context.client.get(fmt::format("/api/tasks?{}&limit={}", which, page_max));
+      Result<TaskPage> page = body ? parse_tasks(*body) : std::unexpected(body.error());
+      if (!page) return std::unexpected(page.error());
+      for (TaskInfo& task : page->tasks)
+        if (std::ranges::find(tasks, task.id, &TaskInfo::id) == tasks.end()) tasks.push_back(std::move(task));
+    }
+  std::vector<TaskInfo> ordered;
+  for (int rank = 0; rank <= attention_last; ++rank)
+    std::ranges::copy_if(tasks, std::back_inserter(ordered), [&](const TaskInfo& task) { return attention(task) == rank; });
+  tasks = std::move(ordered);
+  if (tasks.size() > wanted) tasks.resize(wanted);
+  return listed;
+}
+
 }  // namespace
 
 int list(Context& context, const ListArgs& args) {
@@ -173,6 +193,8 @@ int list(Context& context, const ListArgs& args) {
   Query query = query_of(args, batch);
   if (args.watch) return watch(context, query, args, batch);
   Result<Listed> listed = read_list(context, query, args);
+  if (listed && context.screen.out_is_terminal() && !context.screen.json())
+    listed = by_attention(context, args, std::move(*listed));
   if (!listed) return context.screen.fail(listed.error());
   context.screen.out(context.screen.json() ? listed->body + "\n" : table_of(context, *listed, args));
   return code(Exit::ok);

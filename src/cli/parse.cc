@@ -177,7 +177,12 @@ std::expected<Parsed, Stop> parse(const std::vector<std::string>& words_given) {
     return std::unexpected(Stop{Exit::ok, overview(), json});
   }
 
-  const std::string name = line[at] == "ls" ? "list" : line[at];
+  if (const auto alias = std::ranges::find_if(aliases(), [&](const Alias& one) { return one.name == line[at]; });
+      alias != aliases().end()) {
+    line[at] = alias->verb;
+    if (*alias->option) line.insert(line.begin() + static_cast<long>(at) + 1, alias->option);
+  }
+  const std::string name = line[at];
   const auto verb = std::ranges::find_if(verbs(), [&](const Verb& one) { return one.name == name; });
   if (verb == verbs().end()) {
     std::vector<std::string> names;

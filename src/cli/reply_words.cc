@@ -41,6 +41,8 @@ std::optional<std::string> picked(const std::vector<std::string>& options, std::
 std::vector<std::string> numbered_options(const WaitingInfo& waiting) {
   std::vector<std::string> lines;
   for (const std::string& option : options_of(waiting)) lines.push_back(fmt::format("{} {}", lines.size() + 1, option));
+  for (const WaitingInfo::Pattern& pattern : waiting.patterns)
+    lines.push_back(fmt::format("{} allow {} in this task", lines.size() + 1, pattern.text));
   return lines;
 }
 
@@ -48,6 +50,17 @@ Result<ReplyWords> reply_words(const WaitingInfo& waiting, std::string_view type
   const std::vector<std::string>& options = options_of(waiting);
   const std::string_view word = trim(typed);
   const bool permission = waiting.kind == "permission";
+  if (permission) {
+    if (word == "task" || word == "agent") return ReplyWords{.decision = "allow", .scope = std::string(word)};
+    size_t at = word == "pattern" ? 0 : waiting.patterns.size();
+    if (is_number(word) && std::stoul(std::string(word)) > options.size())
+      at = std::stoul(std::string(word)) - options.size() - 1;
+    if (at < waiting.patterns.size())
+      return ReplyWords{.decision = "allow", .scope = "pattern", .pattern = waiting.patterns[at].pattern};
+    if (word == "pattern")
+      return fail(Code::invalid_argument, "This request offers no patterns. Answer allow, always, task, agent or deny.",
+                  "usage");
+  }
   const bool known = std::ranges::find(options, word) != options.end();
   std::string meant(permission ? word : typed);
   if (!literally && !known && !options.empty() && is_number(word)) {
@@ -65,7 +78,7 @@ Result<ReplyWords> reply_words(const WaitingInfo& waiting, std::string_view type
   if (decision.empty())
     return fail(
         Code::invalid_argument,
-        fmt::format("The task asks for permission. Answer allow, always or deny (or 1, 2, 3); --message sends it a "
+        fmt::format("The task asks for permission. Answer allow, always, pattern, task, agent or deny; --message sends it a "
                     "message. It asks: {}",
                     shown_line(waiting.text)),
         "usage");

@@ -14,10 +14,13 @@ namespace errand::cli {
 struct ReplyWords {
   std::string decision;  // allow, allow_always or deny.
   std::string answer;
+  std::string scope = {};    // With allow: pattern, task or agent; empty: this once.
+  std::string pattern = {};  // With the scope pattern.
   bool operator==(const ReplyWords&) const = default;
 };
 
-// To a permission its words, short ones too (y, always, n), or the number of an option. To a question an option, its
+// To a permission its words, short ones too (y, always, n), how far an allowance goes (pattern, task, agent), or the
+// number of an option or pattern. To a question an option, its
 // number, or any other text; where there are options, a number that none of them has is refused. `literally`: a number
 // is a text like any other.
 Result<ReplyWords> reply_words(const WaitingInfo& waiting, std::string_view typed, bool literally = false);

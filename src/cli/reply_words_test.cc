@@ -54,5 +54,24 @@ TEST(ReplyWords, APermissionTakesItsWordsAndItsNumbers) {
   }
 }
 
+// R14.3
+TEST(ReplyWords, AnAllowanceSaysHowFarItGoes) {
+  WaitingInfo waiting = permission({"allow", "allow_always", "deny"});
+  waiting.patterns = {{"npm test *", "commands that begin with `npm test`"}, {"npm *", "commands that begin with `npm`"}};
+  const auto scope = [&](std::string_view typed) {
+    const Result<ReplyWords> words = reply_words(waiting, typed);
+    return words ? words->decision + " " + words->scope + " " + words->pattern : "refused";
+  };
+  EXPECT_EQ(scope("task"), "allow task ");
+  EXPECT_EQ(scope("agent"), "allow agent ");
+  EXPECT_EQ(scope("pattern"), "allow pattern npm test *");
+  EXPECT_EQ(scope("4"), "allow pattern npm test *");
+  EXPECT_EQ(scope("5"), "allow pattern npm *");
+  EXPECT_EQ(scope("6"), "refused");
+  EXPECT_EQ(scope("1"), "allow  ");
+  waiting.patterns.clear();
+  EXPECT_EQ(scope("pattern"), "refused");
+}
+
 }  // namespace
 }  // namespace errand::cli

@@ -1,14 +1,17 @@
 // errand show: everything about a task.
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/escape_filter.h"
+#include "base/home.h"
 #include "base/text.h"
 #include "cli/artifact_info.h"
 #include "cli/duration.h"
 #include "cli/progress_line.h"
+#include "cli/question.h"
 #include "cli/resolve.h"
 #include "cli/task_text.h"
 #include "cli/verbs.h"
@@ -41,6 +44,11 @@ class Sheet {
       }
       out_ += "  " + without_escapes(line, EscapeFilter::Colours::drop, EscapeFilter::Hidden::show) + "\n";
     }
+  }
+  void question(const WaitingInfo& waiting) {
+    out_ += "\n" + styled("It asks", "1;33", colours_) + "\n";
+    for (const std::string_view line : split(trim(question_text(waiting, colours_, true)), '\n'))
+      out_ += "  " + std::string(line) + "\n";
   }
   const std::string& text() const { return out_; }
 
@@ -144,12 +152,13 @@ int show(Context& context, const ShowArgs& args) {
   if (task->at_work() || task->stopping) sheet.row("now", activity(*task));
   if (task->waiting_for && !task->waiting_for->request_id.empty())
     sheet.row("answer with", fmt::format("errand answer {} {}", task->id,
-                                         task->waiting_for->kind == "permission" ? "allow|deny" : "\"...\""));
+                                         task->waiting_for->kind == "permission" ? "allow|always|pattern|task|agent|deny"
+                                                                                 : "\"...\""));
   sheet.row("agent", task->agent.empty() ? task->agent_id : task->agent);
   sheet.row("model", task->model);
   sheet.row("command", task->command);
   sheet.row("description", task->description);
-  sheet.row("work dir", task->work_dir);
+  sheet.row("folder", to_home(task->work_dir));
   sheet.row("limits", limits_text(*task));
   if (task->sandbox != "off") sheet.row("sandbox", task->sandbox);
   sheet.row("batch", task->batch_id);
@@ -165,18 +174,25 @@ int show(Context& context, const ShowArgs& args) {
   if (task->turn > 1) sheet.row("turn", std::to_string(task->turn));
   sheet.when("created", task->created_at, now);
   sheet.when("started", task->started_at, now);
+  if (task->deadline_at)
+    sheet.row("time ends", fmt::format("{} (in {})", format_time(task->deadline_at),
+                                       short_duration(std::max<Millis>(task->deadline_at - now, 0))));
   sheet.when("ended", task->completed_at, now);
   sheet.row("took", duration_text(*task, now));
   if (task->expires_at) sheet.row("expires", format_time(task->expires_at));
   if (task->exit_code) sheet.row("exit code", std::to_string(*task->exit_code), *task->exit_code ? "31" : "");
   if (task->signal) sheet.row("signal", std::to_string(*task->signal), "31");
   progress_rows(sheet, *task);
+  if (needs_input(*task)) sheet.question(*task->waiting_for);
   sheet.block("Prompt", task->prompt, "--json prints all of it");
   if (!task->error_code.empty()) error_rows(sheet, *task);
   if (task->kind == "command")
     sheet.block("Artifacts", artifact_lines(context, *id), fmt::format("errand artifacts {} lists them all", task->id));
   if (task->result) sheet.block("Result", *task->result, fmt::format("errand output {} prints all of it", task->id));
   screen.out(sheet.text());
+  // Who has read why it failed has looked at it: the inbox need not show it any more (R15.1). It is no matter if not.
+  if (task->status == "failed" && !task->retrieved_at)
+    [[maybe_unused]] const auto read = context.client.get(task_path(*id, "/result"));
   return code(Exit::ok);
 }
 

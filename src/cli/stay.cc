@@ -1,8 +1,13 @@
 #include "cli/stay.h"
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
+#include "base/text.h"
+#include "cli/input_lines.h"
 #include "cli/interrupt.h"
+#include "cli/question.h"
 #include "cli/resolve.h"
 #include "cli/short_id.h"
 #include "cli/watch.h"
@@ -12,26 +17,61 @@ namespace errand::cli {
 
 namespace {
 
-// Tells once of each question, since nothing goes on until somebody answers.
+// Shows each question once, since nothing goes on until somebody answers; and takes the answer where it was asked,
+// where a person sits there (R14.3).
 class Asker {
  public:
-  explicit Asker(Context& context, ProgressLine& progress) : context_(context), progress_(progress) {}
+  Asker(Context& context, ProgressLine& progress)
+      : context_(context),
+        progress_(progress),
+        typed_(!context.screen.json() && ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0) {}
 
   void look_at(const TaskInfo& task) {
-    if (!task.waiting_for || task.waiting_for->request_id == told_) return;
+    if (!task.waiting_for || task.waiting_for->request_id.empty()) {
+      open_.reset();
+      return;
+    }
+    if (task.waiting_for->request_id == told_) return;
     told_ = task.waiting_for->request_id;
-    if (told_.empty()) return;
+    // What events have of a question is short: it is read whole.
+    const Result<TaskInfo> whole = get_task(context_, task.id);
+    open_ = whole && whole->waiting_for && whole->waiting_for->request_id == told_ ? *whole->waiting_for
+                                                                                  : *task.waiting_for;
+    id_ = task.id;
     progress_.erase();
-    bool permission = task.waiting_for->kind == "permission";
-    context_.screen.say(fmt::format("it asks: {}\nerrand: answer with: errand answer {} {}",
-                                    shown_line(task.waiting_for->text), short_id(task.id),
-                                    permission ? "allow|deny" : "\"...\""));
+    const bool permission = open_->kind == "permission";
+    const Screen& screen = context_.screen;
+    screen.say("it asks:\n" + question_text(*open_, screen.err_colours(), typed_) +
+               (typed_ ? "errand: type your answer."
+                       : fmt::format("errand: answer with: errand answer {} {}", short_id(task.id),
+                                     permission ? "allow|always|pattern|task|agent|deny" : "\"...\"")));
+  }
+
+  // What was typed meanwhile. A line is an answer only while a question is open.
+  void take_input() {
+    while (typed_ && open_) {
+      const std::optional<std::string> line = input_.next();
+      if (!line) return;
+      if (trim(*line).empty()) continue;
+      progress_.erase();
+      const Result<ReplyWords> words = reply_words(*open_, trim(*line));
+      if (!words) {
+        context_.screen.say(words.error().message);
+        continue;
+      }
+      const Result<std::string> reply = context_.client.post(task_path(id_, "/answer"), answer_body(*open_, *words, {}));
+      context_.screen.say(reply ? fmt::format("told it: {}.", told_words(*words)) : reply.error().message);
+      if (reply || reply.error().code == Code::not_found) open_.reset();
+    }
   }
 
  private:
   Context& context_;
   ProgressLine& progress_;
-  std::string told_;
+  const bool typed_;  // By a person, who sees what is asked.
+  InputLines input_;
+  std::string told_, id_;
+  std::optional<WaitingInfo> open_;
 };
 
 int end_of(Context& context, const std::string& id) {
@@ -67,7 +107,10 @@ Result<StreamEnd> wait_for_rest(Context& context, const std::string& id) {
   };
   std::optional<Error> gone;
   calls.gone = [&](const std::string&, const Error& error) { gone = error; };
-  calls.tick = [&] { progress.tick(); };
+  calls.tick = [&] {
+    asker.take_input();
+    progress.tick();
+  };
   calls.lost = [&](bool lost) {
     if (lost) progress.set("waiting for the server to come back");
   };
@@ -114,6 +157,7 @@ Result<StreamEnd> follow(Context& context, const std::string& id, int64_t after,
     return true;
   };
   calls.tick = [&] {
+    asker.take_input();
     progress.tick();
     return true;
   };

@@ -89,6 +89,8 @@ std::vector<Span> Transcript::take(const EventInfo& event) {
     std::string options;
     for (const std::string& option : event.options) options.append(options.empty() ? " [" : ", ").append(option);
     note(out, fmt::format("? {}{}", event.text, options.empty() ? "" : options + "]"));
+    if (!event.diff.empty())
+      for (const std::string_view line : split(trim(event.diff), '\n')) note(out, "  " + std::string(line));
   } else if (event.type == "ask.answered") {
     note(out, fmt::format("  answered: {}{}", event.decision, event.by.empty() ? "" : " by " + event.by));
   } else if (event.type == "task.warning") {

@@ -259,11 +259,16 @@ Made answer_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<AnswerArgs>();
   app.add_option("id", args->id, "The task that asks (default: list all open questions)");
   words(app, "answer", args->answer,
-        "To a permission request: allow, always or deny. To a question: your answer, or the number of an option; \"-\" "
+        "To a permission request: allow (once), always (this very call), pattern (what it offers), task (all that the "
+        "task asks for), agent (from now on), or deny. To a question: your answer, or the number of an option; \"-\" "
         "reads it from standard input",
         false);
   app.add_option("--request", args->request, "Which question, if it asks several")->type_name("ID");
   app.add_option("--message", args->message, "With allow or deny: a message to the agent");
+  app.add_option("--scope", args->scope, "How far an allowance goes (default: once)")
+      ->type_name("once|call|pattern|task|agent")
+      ->check(CLI::IsMember({"once", "call", "pattern", "task", "agent"}));
+  app.add_option("--pattern", args->pattern, "With --scope pattern or agent: one of the patterns that it offers");
   app.add_flag("--literal", args->literal, "Send a number as text, not as the number of an option");
   return [args] { return *args; };
 }
@@ -505,6 +510,8 @@ constexpr Verb all[] = {
     {"ask", start, "Give an agent something to do", "errand ask \"Find out why the build is slow\" --follow",
      ask_setup},
     {"list", look, "List tasks", "errand list --status running,pending --watch", list_setup},
+    {"inbox", look, "List what needs you: questions, and failures you have not looked at", "errand inbox",
+     no_setup<InboxArgs>},
     {"show", look, "Show everything about a task", "errand show 01jcq5x7k2", show_setup},
     {"output", look, "Print a task's result", "errand output --wait 01jcq5x7k2", output_setup},
     {"logs", look, "Print a task's log or conversation", "errand logs -f --tail 20 01jcq5x7k2", logs_setup},
@@ -538,6 +545,9 @@ constexpr Verb all[] = {
     {"open", around, "Open the page in a browser", "errand open --print", open_setup},
     {"opencode", around, "Give OpenCode errand's tools, or remove them", "errand opencode install", opencode_setup},
     {"serve", around, "Run the server", "errand serve --listen 127.0.0.1:4747 --max-concurrent 5", serve_setup},
+    {"status", around, "Say whether the server runs, and what it does", "errand status", no_setup<StatusArgs>},
+    {"stop", around, "Stop the server; what runs goes on without it", "errand stop", no_setup<StopArgs>},
+    {"restart", around, "Stop the server and start it again", "errand restart", no_setup<RestartArgs>},
     {"doctor", around, "Check the installation and say how to fix what is wrong", "errand doctor",
      no_setup<DoctorArgs>},
     {"version", around, "Print the version", "errand version --json", no_setup<VersionArgs>},
@@ -546,6 +556,12 @@ constexpr Verb all[] = {
 };
 
 }  // namespace
+
+std::span<const Alias> aliases() {
+  static constexpr Alias known[] = {
+      {"ls", "list", ""}, {"ps", "list", ""}, {"rm", "clear", ""}, {"kill", "cancel", ""}, {"tail", "logs", "--follow"}};
+  return known;
+}
 
 std::span<const Verb> verbs() { return all; }
 

@@ -34,5 +34,9 @@ int open(Context& context, const OpenArgs& args);
 int opencode(Context& context, const OpencodeArgs& args);
 int doctor(Context& context, const DoctorArgs& args);
 int version(Context& context, const VersionArgs& args);
+int stop(Context& context, const StopArgs& args);
+int restart(Context& context, const RestartArgs& args);
+int status(Context& context, const StatusArgs& args);
+int inbox(Context& context, const InboxArgs& args);
 
 }  // namespace errand::cli

@@ -121,15 +121,24 @@ std::optional<int> small(const json::value& in, std::string_view name) {
   return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
+WaitingInfo waiting_of(const json::value& in) {
+  WaitingInfo out{text(in, "kind"), text(in, "request_id"), text(in, "text"), texts(in, "options"), when(in, "until")};
+  out.tool = text(in, "tool");
+  out.work_dir = text(in, "work_dir");
+  out.diff = text(in, "diff");
+  each(in, "patterns", [&](const json::value& pattern) {
+    out.patterns.push_back({text(pattern, "pattern"), text(pattern, "text")});
+  });
+  return out;
+}
+
 TaskInfo task_of(const json::value& in) {
   TaskInfo out;
   out.id = text(in, "id");
   out.kind = text(in, "kind");
   out.status = text(in, "status");
   out.reason = text(in, "reason");
-  if (const json::value* waiting = find(in, "waiting_for"))
-    out.waiting_for = {text(*waiting, "kind"), text(*waiting, "request_id"), text(*waiting, "text"),
-                       texts(*waiting, "options"), when(*waiting, "until")};
+  if (const json::value* waiting = find(in, "waiting_for")) out.waiting_for = waiting_of(*waiting);
   out.stopping = flag(in, "stopping");
   out.agent_id = text(in, "agent_id");
   out.agent = text(in, "agent");
@@ -161,6 +170,7 @@ TaskInfo task_of(const json::value& in) {
   out.queue_position = maybe_integer(in, "queue_position");
   out.created_at = when(in, "created_at");
   out.started_at = when(in, "started_at");
+  out.deadline_at = when(in, "deadline_at");
   out.completed_at = when(in, "completed_at");
   out.updated_at = when(in, "updated_at");
   out.retrieved_at = when(in, "retrieved_at");
@@ -225,6 +235,7 @@ EventInfo event_of(const json::value& in) {
   if (output) out.output = output->is_string() ? text(*data, "output") : json::serialize(*output);
   out.is_error = flag(*data, "is_error");
   out.options = texts(*data, "options");
+  out.diff = text(*data, "diff");
   return out;
 }
 
@@ -273,6 +284,8 @@ Result<T> read(std::string_view text, Make&& make) {
 }  // namespace
 
 Result<TaskInfo> parse_task(std::string_view in) { return read<TaskInfo>(in, task_of); }
+
+Result<WaitingInfo> parse_question(std::string_view in) { return read<WaitingInfo>(in, waiting_of); }
 
 Result<TaskInfo> parse_task_reply(std::string_view in) {
   return read<TaskInfo>(in, [](const json::value& value) {

@@ -20,6 +20,12 @@ struct WaitingInfo {
   std::string text;
   std::vector<std::string> options;
   Time until;
+  // Of a permission: what is decided about.
+  std::string tool = {}, work_dir = {}, diff = {};
+  struct Pattern {
+    std::string pattern, text;
+  };
+  std::vector<Pattern> patterns = {};
 };
 
 struct ToolInfo {
@@ -52,7 +58,7 @@ struct TaskInfo {
   bool is_forked = false;
   int64_t resume_count = 0, attempt = 0, turn = 0;
   std::optional<int64_t> queue_position;
-  Time created_at, started_at, completed_at, updated_at, retrieved_at, expires_at;
+  Time created_at, started_at, deadline_at, completed_at, updated_at, retrieved_at, expires_at;
   std::optional<std::string> result;
   std::string error_code, error_message;
   std::string error_details;  // JSON, or empty.
@@ -98,6 +104,7 @@ struct EventInfo {
   std::string output;                       // Of a tool.
   bool is_error = false;
   std::vector<std::string> options;
+  std::string diff;  // Of a permission that is asked for.
 };
 
 // A line of a log in its JSON form.
@@ -146,6 +153,8 @@ struct ServerInfo {  // DIR/server.json
 Result<TaskInfo> parse_task(std::string_view json);
 // A task alone, or the `task` of a reply that has more ({"task","turn"}).
 Result<TaskInfo> parse_task_reply(std::string_view json);
+// A question of the inbox, or a task's `waiting_for`.
+Result<WaitingInfo> parse_question(std::string_view json);
 Result<TaskPage> parse_tasks(std::string_view json);
 LogLine parse_log_line(std::string_view json);  // Empty where it is none.
 Result<EventInfo> parse_event(std::string_view json);

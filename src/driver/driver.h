@@ -110,6 +110,9 @@ struct Asks {
   std::vector<std::string> options;
   std::string tool;  // For permissions: what the rules match.
   std::string subject;
+  std::string work_dir = {};  // As Ask has them: what whoever is asked decides about.
+  std::string diff = {};
+  bool reads = false;
 };
 // It waits, and does nothing else: it holds no slot and its idle clock stands still until GoesOn. A turn that is taken
 // up again says anew which of the two holds.

@@ -10,6 +10,11 @@
 namespace errand {
 namespace {
 constexpr std::string_view agent_prefix = "agents/";
+constexpr std::string_view granted_prefix = "granted/";
+
+std::unexpected<Error> no_agent(const std::string& id) {
+  return fail(Code::not_found, fmt::format("There is no agent \"{}\".", id), "unknown_agent");
+}
 }  // namespace
 
 AdminCalls::AdminCalls(Rooms rooms, std::vector<std::string> pinned,
@@ -44,6 +49,7 @@ void AdminCalls::put_agent(std::string id, Agent agent, Reply<Agent> reply) {
                    known->name),
                "agent_is_fixed"));
     id = known->id;
+    agent.granted = known->granted;
   }
   if (Status sound = agents_.check(agent, id); !sound)
     return shared_.answer_later(std::move(reply), std::unexpected(sound.error()));
@@ -64,8 +70,7 @@ void AdminCalls::remove_agent(std::string id, Reply<void> reply) {
   if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
   const std::shared_ptr<const Agent> known = agents_.find(id);
   if (!known)
-    return shared_.answer_later(std::move(reply),
-                                fail(Code::not_found, fmt::format("There is no agent \"{}\".", id), "unknown_agent"));
+    return shared_.answer_later(std::move(reply), no_agent(id));
   if (known->builtin)
     return shared_.answer_later(
         std::move(reply),
@@ -75,11 +80,50 @@ void AdminCalls::remove_agent(std::string id, Reply<void> reply) {
             "agent_is_fixed"));
   Commit commit;
   commit.settings.push_back({std::string(agent_prefix) + known->id, {}});
+  commit.settings.push_back({std::string(granted_prefix) + known->id, {}});
   commits_.store(std::move(commit), [this, id = known->id, reply = std::move(reply)](Result<Committed> stored) mutable {
     if (!stored) return reply(std::unexpected(stored.error()));
     agents_.drop(id);
     use_limits();
     reply({});
+  });
+}
+
+void AdminCalls::grant(std::string id, std::vector<PermissionRule> rules, Reply<Agent> reply) {
+  if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
+  const std::shared_ptr<const Agent> known = agents_.find(id);
+  if (!known) return shared_.answer_later(std::move(reply), no_agent(id));
+  Agent agent = *known;
+  for (PermissionRule& rule : rules)
+    if (std::ranges::find(agent.granted, rule) == agent.granted.end()) agent.granted.push_back(std::move(rule));
+  if (agent.granted.size() > granted_max)
+    return shared_.answer_later(
+        std::move(reply),
+        fail(Code::too_large, fmt::format("\"{}\" has {} grants already; take some back first.", agent.name, granted_max)));
+  store_granted(std::move(agent), std::move(reply));
+}
+
+void AdminCalls::revoke(std::string id, Reply<Agent> reply) {
+  if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
+  const std::shared_ptr<const Agent> known = agents_.find(id);
+  if (!known) return shared_.answer_later(std::move(reply), no_agent(id));
+  Agent agent = *known;
+  agent.granted.clear();
+  store_granted(std::move(agent), std::move(reply));
+}
+
+// As an agent that has nothing else: it is put to the agent that is there, found or made.
+void AdminCalls::store_granted(Agent agent, Reply<Agent> reply) {
+  Agent kept{.id = agent.id, .name = agent.name, .driver = agent.driver};
+  kept.permission_rules = agent.granted;
+  Commit commit;
+  commit.settings.push_back(
+      {std::string(granted_prefix) + agent.id, agent.granted.empty() ? std::string() : encode_agent(kept)});
+  commits_.store(std::move(commit), [this, agent = std::move(agent), reply = std::move(reply)](
+                                        Result<Committed> stored) mutable {
+    if (!stored) return reply(std::unexpected(stored.error()));
+    agents_.use(agent);
+    reply(std::move(agent));
   });
 }
 

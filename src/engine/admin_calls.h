@@ -34,6 +34,8 @@ class AdminCalls final : public Administration {
 
   void put_agent(std::string id, Agent agent, Reply<Agent> reply) override;
   void remove_agent(std::string id, Reply<void> reply) override;
+  void grant(std::string id, std::vector<PermissionRule> rules, Reply<Agent> reply) override;
+  void revoke(std::string id, Reply<Agent> reply) override;
   void change_settings(SettingsChange change, Reply<EngineSettings> reply) override;
   std::vector<Quota> quotas() const override;
   void clear_quota(std::string account, Reply<int64_t> reply) override;
@@ -46,6 +48,7 @@ class AdminCalls final : public Administration {
   void use_stored(const std::vector<Commit::Setting>& stored);
 
  private:
+  void store_granted(Agent agent, Reply<Agent> reply);
   void use_limits() { slots_.set_limits(agents_.limits(shared_.settings)); }
   void use_settings(const SettingsChange& change);
 

@@ -55,6 +55,9 @@ class Administration {
   virtual void put_agent(std::string id, Agent agent, Reply<Agent> reply) = 0;
   // Its tasks keep its name; those at work go on, and their next turn fails.
   virtual void remove_agent(std::string id, Reply<void> reply) = 0;
+  // What a task of this agent may do without asking, from its next launch on; and all of that taken back.
+  virtual void grant(std::string id, std::vector<PermissionRule> rules, Reply<Agent> reply) = 0;
+  virtual void revoke(std::string id, Reply<Agent> reply) = 0;
   // Stores what is given, uses it, and answers all. conflict, reason `setting_is_pinned`, where the file, the
   // environment or a flag has set one: then nothing was changed.
   virtual void change_settings(SettingsChange change, Reply<EngineSettings> reply) = 0;

@@ -27,7 +27,7 @@ size_t weight(const Report& report) {
           [](const report::SystemMessage& message) { return weight_of(message.parts); },
           [](const report::Output& output) { return output.text.size(); },
           [](const report::Warning& warning) { return warning.text.size(); },
-          [](const report::Asks& asks) { return asks.text.size() + asks.subject.size(); },
+          [](const report::Asks& asks) { return asks.text.size() + asks.subject.size() + asks.diff.size(); },
           [](const report::Match& match) { return match.line.size(); },
           [](const auto&) { return size_t{0}; },
       },

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace errand {
 namespace {
 
@@ -133,7 +135,10 @@ void Decisions::add_report(Live& live, const Report& report, Draft& draft) {
             .at = draft.now,
             .tool = asks->tool,
             .subject = asks->subject,
-            .until = patience > 0 ? draft.now + patience : Time{}};
+            .until = patience > 0 ? draft.now + patience : Time{},
+            .work_dir = asks->work_dir,
+            .diff = std::string(std::string_view(asks->diff).substr(0, utf8_prefix(asks->diff, diff_bytes_max))),
+            .reads = asks->reads};
     add_decided(input::Asked{run, std::move(ask)}, draft);
   } else if (const auto* waits = std::get_if<report::Waits>(&report)) {
     add_decided(input::Waits{run, {waits->kind, waits->text, waits->until}}, draft);

@@ -46,7 +46,9 @@ void fill_in(Launch& launch, const Agent& agent, const EngineSettings& settings)
   if (agent.enable_skills) launch.enable_skills = true;
   if (agent.enable_mcp) launch.enable_mcp = true;
   if (launch.work_dir.empty()) launch.work_dir = settings.default_work_dir;
-  if (launch.timeout_ms == 0) launch.timeout_ms = command ? settings.command_timeout_ms : -1;
+  // A person who starts something knows what it is, and is there to end it (R14.2).
+  const bool person = (launch.surface == Surface::cli || launch.surface == Surface::page) && launch.ancestors.empty();
+  if (launch.timeout_ms == 0) launch.timeout_ms = command && !person ? settings.command_timeout_ms : -1;
   if (launch.idle_timeout_ms == 0)
     launch.idle_timeout_ms = settings.idle_timeout_ms > 0 ? settings.idle_timeout_ms : -1;
   if (launch.max_restarts == 0) launch.max_restarts = settings.max_restarts;
@@ -157,6 +159,7 @@ Launching::Stepped Launching::complete(const WayPtr& way) {
   if (launch.fork && !driver->capabilities().fork)
     return fail(Code::unsupported,
                 fmt::format("The agent \"{}\" cannot start from a copied conversation (fork).", agent->id));
+  way->granted = agent->granted;
   way->driver = agent->driver;
   return driver->check(launch);
 }
@@ -211,6 +214,7 @@ Launching::Stepped Launching::commit(const WayPtr& way) {
   const LivePtr live = std::make_shared<Live>(shared_.ids.task());
   Step step = create(std::move(launch), live->id, session, first ? first->id : MessageId(), now);
   Task task = std::move(step.after);
+  task.granted = std::move(way->granted);
 
   Prepared prepared;
   prepared.live = live;

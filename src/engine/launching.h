@@ -63,6 +63,7 @@ class Launching {
     std::string key, fingerprint;
     Reply<TaskView> reply;
     std::string driver = {};        // Its name; from `complete` on.
+    std::vector<PermissionRule> granted = {};  // To its agent, by then.
     fork::Prepared inherited = {};  // From `inherit` on.
     size_t next = 0;                // The step that it comes to next.
     bool waited = false;            // The call that asked for it has returned: it may be answered at once.

@@ -58,7 +58,7 @@ Result<Recovery::Found> Recovery::read(Store& store) {
   Result<Time> next = store.next_expiry();
   if (!next) return std::unexpected(next.error());
   found.next_expiry = *next;
-  for (const char* prefix : {"agents/", "settings/"}) {
+  for (const char* prefix : {"agents/", "granted/", "settings/"}) {
     Result<std::vector<Commit::Setting>> settings = store.settings(prefix);
     if (!settings) return std::unexpected(settings.error());
     std::ranges::move(*settings, std::back_inserter(found.settings));

@@ -12,6 +12,7 @@ namespace errand {
 namespace {
 
 constexpr std::string_view agent_prefix = "agents/";
+constexpr std::string_view granted_prefix = "granted/";
 constexpr std::string_view prefix = "settings/";
 
 }  // namespace
@@ -36,6 +37,15 @@ void AdminCalls::use_stored(const std::vector<Commit::Setting>& stored) {
         log_warning("engine",
                     fmt::format("the stored agent {} is not used: {}", name.substr(agent_prefix.size()),
                                 agent ? agents_.check(*agent, agent->id).error().message : agent.error().message));
+      continue;
+    }
+    if (name.starts_with(granted_prefix)) {
+      const Result<Agent> kept = decode_agent(setting.json);
+      const std::shared_ptr<const Agent> known = kept ? agents_.find(kept->id) : nullptr;
+      if (known == nullptr) continue;  // It is not here now; what was allowed to it stays stored.
+      Agent agent = *known;
+      agent.granted = kept->permission_rules;
+      agents_.use(std::move(agent));
       continue;
     }
     if (!name.starts_with(prefix)) continue;

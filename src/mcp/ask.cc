@@ -62,7 +62,7 @@ std::string ask_key(const TaskId& task, const Ask& ask) {
 void write_ask(JsonOut& out, const Task& task, const Ask& ask) {
   const bool permission = ask.kind == AskKind::permission;
   out.object().field("method", "elicitation/create").key("params").object().field("mode", "form");
-  out.field("message", task.title + ": " + std::string(first_characters(ask.text, message_max)));
+  out.field("message", task.title + ": " + std::string(first_characters(asked_text(ask), message_max)));
   out.key("requestedSchema").object().field("type", "object").key("properties").object();
   out.key(permission ? std::string_view("decision") : std::string_view("answer")).object().field("type", "string");
   out.field("title", permission ? "May it?" : "Answer");

@@ -163,6 +163,7 @@ void Application::make_routes() {
       .authenticated = [this](const net::Request& request) { return auth_->is_known(request); },
       .stats = [this] { return server_->stats(); },
       .means = [this] { return means_of(supervisor_->abilities()); },
+      .folders = &ground_.folders,
       .login = [this](const net::ExchangePtr& exchange) { return auth_->handle(exchange); },
       .page = net::serve_page,
       .tools = tools_.get(),

@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/home.h"
+
 namespace errand::serve {
 
 EngineSettings engine_settings(const Settings& settings) {
@@ -10,8 +12,13 @@ EngineSettings engine_settings(const Settings& settings) {
   const char* const home = std::getenv("HOME");
   std::error_code none;
   const bool has_home = home != nullptr && *home == '/' && std::filesystem::is_directory(home, none);
-  out.default_work_dir = has_home ? home : "/";
-  if (!settings.work_dirs.empty()) out.default_work_dir = settings.work_dirs.front();
+  if (!out.default_work_dir.empty()) {
+    out.default_work_dir = from_home(out.default_work_dir);
+  } else if (!settings.work_dirs.empty()) {
+    out.default_work_dir = settings.work_dirs.front();
+  } else {
+    out.default_work_dir = has_home ? home : "/";
+  }
   return out;
 }
 

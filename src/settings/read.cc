@@ -13,6 +13,7 @@
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
+#include "base/home.h"
 #include "base/json_out.h"
 #include "base/text.h"
 #include "settings/table.h"
@@ -379,6 +380,9 @@ Status check_together(const Settings& settings) {
       settings.child_umask.find_first_not_of("01234567") != std::string::npos ||
       std::strtol(settings.child_umask.c_str(), nullptr, 8) > 0777)
     return fail(Code::invalid_argument, "child_umask is an octal number in quotes, such as \"022\" or \"077\".");
+  if (const std::string folder = from_home(settings.engine.default_work_dir);
+      !folder.empty() && !folder.starts_with('/'))
+    return fail(Code::invalid_argument, fmt::format("default_work_dir: \"{}\" must be an absolute path.", folder));
   for (const std::string& folder : settings.work_dirs)
     if (!folder.starts_with('/'))
       return fail(Code::invalid_argument, fmt::format("work_dirs: \"{}\" must be an absolute path.", folder));

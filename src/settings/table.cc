@@ -191,6 +191,11 @@ std::vector<Setting> rows() {
       {.name = "env_allow",
        .field = ERRAND_AT(Texts, env_allow),
        .help = "Names (or beginnings, `CARGO_*`) that commands get from the server's environment."},
+      {.name = "default_work_dir",
+       .field = ERRAND_AT(std::string, engine.default_work_dir),
+       .help = "Where a launch works that names no folder and comes from nowhere (REST). Without it: the first of "
+               "`work_dirs`, else the home folder.",
+       .reach = Reach::shown},
       {.name = "work_dirs",
        .field = ERRAND_AT(Texts, work_dirs),
        .help = "Folders that commands may work in, with all below them. Without any: every folder."},

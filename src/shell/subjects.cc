@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "shell/parse.h"
 
 namespace errand::shell {
@@ -64,6 +65,17 @@ std::optional<std::vector<std::string>> subjects(std::string_view script) {
   }
   if (lines.empty()) return std::nullopt;
   return lines;
+}
+
+std::string subject_of(std::string_view script) {
+  constexpr size_t unread_max = 1'000;
+  std::string text;
+  if (const auto lines = subjects(script)) {
+    for (const std::string& line : *lines) text += (text.empty() ? "" : "\n") + line;
+    return text;
+  }
+  const std::string_view first = first_line(trim(script));
+  return "? " + plain(first.substr(0, utf8_prefix(first, unread_max)));
 }
 
 }  // namespace errand::shell

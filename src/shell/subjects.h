@@ -20,4 +20,8 @@ inline constexpr size_t subject_bytes_max = 16 * 1024;  // Of all lines together
 // command whose name is only known when it runs, or is longer than the bounds.
 std::optional<std::vector<std::string>> subjects(std::string_view script);
 
+// The same as one text, a line each: what a permission request is about. A script that is not understood is its first
+// line behind "? ".
+std::string subject_of(std::string_view script);
+
 }  // namespace errand::shell

@@ -114,6 +114,7 @@ struct TaskFilter {
   // What `waiting_for` shows of it: one of these. Both empty: it need not wait.
   std::vector<AskKind> asks;
   std::vector<WaitKind> waits;
+  bool unseen = false;  // Only those that failed and whose result nobody has read (R15.1).
   bool operator==(const TaskFilter&) const = default;
 };
 

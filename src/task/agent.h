@@ -19,6 +19,8 @@ struct Agent {
   bool builtin = true;                           // Found, or shipped with errand, not configured: cannot be changed.
   std::optional<Permission> permission;          // What a launch that says nothing gets; absent: ask.
   std::vector<PermissionRule> permission_rules;  // Behind those of the launch.
+  // What its owner allowed it from now on, when a task of it asked (R14.3): stored beside it, for found ones too.
+  std::vector<PermissionRule> granted;
   int max_concurrent = 0;                        // 0: no limit of its own.
   std::string prompt;                            // Its system prompt; empty: the driver's own.
   std::vector<std::string> tools;                // The tools that it gets, by name; empty: what its driver gives.

@@ -11,6 +11,7 @@ std::string broken_promise(const Task& task) {
   if (task.turn < 1 || task.attempt < 1 || task.run < 0) return "turn and attempt count from 1, runs from 0";
   if (!task.created_at || !task.queued_at) return "a task knows when it was made and queued";
   if (static_cast<bool>(task.completed_at) != rest) return "completed_at is set exactly at rest";
+  if (task.deadline_at && (rest || task.phase == TurnPhase::queued)) return "a deadline is of a turn that has begun";
   if (task.phase == TurnPhase::working && task.run < 1) return "a turn at work has a run";
   if (task.error.has_value() != (task.state == TaskState::failed)) return "an error is set exactly where it failed";
   if (rest && !task.asks.empty()) return "a task at rest asks nobody";

@@ -60,6 +60,12 @@
 
 namespace errand {
 
+// How far an allowed permission goes (R14.3): this once; exactly this call; what one of its patterns means; everything
+// that this task asks for; for the agent from now on.
+enum class AnswerScope : uint8_t { once, call, pattern, task, agent };
+std::string_view name(AnswerScope scope);
+std::optional<AnswerScope> parse_answer_scope(std::string_view text);
+
 namespace input {
 // A slot is reserved: its queued turn begins.
 struct Start {};
@@ -112,6 +118,8 @@ struct Answered {
   std::string decision;  // allow, allow_always, deny; for a question: "answer".
   std::string message;   // The answer, or the word that goes with the decision.
   std::string by;
+  AnswerScope scope = AnswerScope::once;  // Of "allow": how far it goes. "allow_always" means `call`.
+  std::string pattern = {};               // One of the request's, with `pattern`; may be with `agent`.
 };
 // The time to answer a question (Ask::until) is over: it is denied.
 struct AskDue {

@@ -4,6 +4,7 @@
 
 #include "base/json_out.h"
 #include "base/text.h"
+#include "task/permission.h"
 
 namespace errand {
 namespace {
@@ -18,7 +19,19 @@ void write_labels(JsonOut& out, const StringMap& labels) {
   out.end();
 }
 
-void write_waiting_for(JsonOut& out, const Task& task) {
+// What whoever is asked decides about (R14.3).
+void write_matter(JsonOut& out, const Ask& ask, const std::string& work_dir, size_t diff_characters) {
+  if (ask.kind != AskKind::permission) return;
+  out.text_or_null("tool", ask.tool);
+  out.text_or_null("work_dir", ask.work_dir.empty() ? work_dir : ask.work_dir);
+  out.text_or_null("diff", first_characters(ask.diff, diff_characters));
+  out.key("patterns").array();
+  for (const ProposedPattern& proposed : proposed_patterns(ask.tool, ask.subject))
+    out.object().field("pattern", proposed.pattern).field("text", proposed.text).end();
+  out.end();
+}
+
+void write_waiting_for(JsonOut& out, const Task& task, size_t diff_characters) {
   out.key("waiting_for");
   const Ask* const open = open_ask(task);
   if (open == nullptr && task.wait) {
@@ -37,15 +50,17 @@ void write_waiting_for(JsonOut& out, const Task& task) {
   out.key("options").array();
   for (const std::string& option : ask.options) out.value(option);
   out.end();
-  out.field("until", ask.until).end();
+  out.field("until", ask.until);
+  write_matter(out, ask, task.launch.work_dir, diff_characters);
+  out.end();
 }
 
 // The fields that are small whatever the caller sent.
-void write_head(JsonOut& out, const Task& task) {
+void write_head(JsonOut& out, const Task& task, size_t diff_characters) {
   const Launch& launch = task.launch;
   out.field("id", task.id).field("kind", name(launch.kind)).field("status", name(task.state));
   out.text_or_null("reason", task.reason);
-  write_waiting_for(out, task);
+  write_waiting_for(out, task, diff_characters);
   out.field("stopping", task.stopping);
   out.field("agent_id", launch.agent_id).field("agent", agent_name(launch));
   out.text_or_null("model", launch.model);
@@ -61,6 +76,7 @@ void write_middle(JsonOut& out, const Task& task, std::optional<int64_t> queue_p
   out.field("is_forked", task.is_forked).field("resume_count", task.resume_count);
   out.field("attempt", task.attempt).field("turn", task.turn).field("queue_position", queue_position);
   out.field("created_at", task.created_at).field("started_at", task.started_at);
+  out.field("deadline_at", task.deadline_at);
   out.field("completed_at", task.completed_at).field("updated_at", task.updated_at);
   out.field("retrieved_at", task.retrieved_at).field("expires_at", task.expires_at);
 }
@@ -139,6 +155,7 @@ class LongTexts {
   }
 
   const std::vector<std::string_view>& cut() const { return cut_; }
+  size_t characters_max() const { return max_; }
 
  private:
   void whole_or_head(std::string_view field, std::string_view text) {
@@ -154,7 +171,7 @@ class LongTexts {
 };
 
 void write_whole(JsonOut& out, const Task& task, const TaskMoment& moment, LongTexts& texts) {
-  write_head(out, task);
+  write_head(out, task, texts.characters_max());
   texts.text("description", task.launch.description);
   texts.text("prompt", task.launch.prompt);
   texts.text("command", task.launch.command);
@@ -250,7 +267,7 @@ void write_task_in_list(JsonOut& out, const Task& task, const TaskMoment& moment
 
 void write_task_brief(JsonOut& out, const Task& task, Time now) {
   out.object();
-  write_head(out, task);
+  write_head(out, task, 0);  // Its ask.created event has the diff.
   write_middle(out, task, std::nullopt);
   out.key("error");
   if (task.error) {
@@ -261,6 +278,15 @@ void write_task_brief(JsonOut& out, const Task& task, Time now) {
   }
   write_tail(out, task, now);
   out.end();
+}
+
+void write_question(JsonOut& out, const Ask& ask, const std::string& work_dir) {
+  out.field("request_id", ask.request_id).field("kind", name(ask.kind)).field("text", ask.text);
+  out.key("options").array();
+  for (const std::string& option : ask.options) out.value(option);
+  out.end();
+  out.field("asked_at", ask.at).field("until", ask.until);
+  write_matter(out, ask, work_dir, std::string::npos);
 }
 
 void write_artifact(JsonOut& out, const Artifact& artifact) {
@@ -395,18 +421,20 @@ Event output_event(std::string_view stream, int run, int64_t offset, int64_t len
   });
 }
 
-Event ask_created_event(const Ask& ask, Time now) {
+Event ask_created_event(const Ask& ask, const std::string& work_dir, Time now) {
   return make_event(EventType::ask_created, now, [&](JsonOut& out) {
     out.field("request_id", ask.request_id).field("kind", name(ask.kind)).field("text", ask.text);
     out.key("options").array();
     for (const std::string& option : ask.options) out.value(option);
     out.end();
+    write_matter(out, ask, work_dir, std::string::npos);
   });
 }
 
-Event ask_answered_event(const Ask& ask, std::string_view by, Time now) {
+Event ask_answered_event(const Ask& ask, std::string_view by, Time now, std::string_view scope) {
   return make_event(EventType::ask_answered, now, [&](JsonOut& out) {
     out.field("request_id", ask.request_id).field("decision", ask.decision).field("by", by);
+    if (!scope.empty()) out.field("scope", scope);
     if (!ask.reply.empty()) out.field(ask.decision == "answer" ? "answer" : "message", ask.reply);
   });
 }

@@ -31,6 +31,8 @@ void write_task_brief(JsonOut& out, const Task& task, Time now);
 void write_progress(JsonOut& out, const Progress& progress, Time now);
 void write_limits(JsonOut& out, const Limits& limits);  // null: no limit.
 void write_budget(JsonOut& out, const Budget& budget);  // Likewise.
+// An open question with all that is needed to decide; `work_dir`: the task's.
+void write_question(JsonOut& out, const Ask& ask, const std::string& work_dir);
 void write_artifact(JsonOut& out, const Artifact& artifact);
 void write_message(JsonOut& out, const Message& message);
 void write_parts(JsonOut& out, const std::vector<Part>& parts);
@@ -51,8 +53,10 @@ Event tool_started_event(const MessageId& message, const Part& call, Time now);
 Event tool_completed_event(const Part& result, Time now);
 // The range of the log of `run` that was printed; its text is put in when it is framed.
 Event output_event(std::string_view stream, int run, int64_t offset, int64_t length, Time now);
-Event ask_created_event(const Ask& ask, Time now);
-Event ask_answered_event(const Ask& ask, std::string_view by, Time now);
+// `work_dir`: the task's.
+Event ask_created_event(const Ask& ask, const std::string& work_dir, Time now);
+// `scope`: how far an answer goes; empty where it is for this once.
+Event ask_answered_event(const Ask& ask, std::string_view by, Time now, std::string_view scope = {});
 Event notice_event(EventType created_or_taken, const NoticeId& notice, Time now);
 Event end_event(TaskState state, Time now);
 

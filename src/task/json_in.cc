@@ -82,6 +82,7 @@ void encode_moving(JsonOut& out, const Task& task) {
     fields.time("since", task.wait->since);
     out.end();
   }
+  Sparse(out).time("deadline_at", task.deadline_at);
   encode_rules(out, "granted", task.granted);
   if (task.repeat != Repeat{}) {
     // As text: JSON's numbers have no 64 bits.
@@ -100,6 +101,7 @@ void decode_moving(Fields& fields, Task& task) {
       inner.time("since", wait.since);
     });
   }
+  fields.time("deadline_at", task.deadline_at);
   decode_rules(fields, "granted", task.granted);
   fields.inner("repeat", [&](Fields& inner) {
     const auto hash = [&](const char* field, uint64_t& into) {
@@ -200,6 +202,9 @@ std::string encode_asks(const std::vector<Ask>& asks) {
     fields.field("tool", ask.tool);
     fields.field("subject", ask.subject);
     fields.time("until", ask.until);
+    fields.field("work_dir", ask.work_dir);
+    fields.field("diff", ask.diff);
+    fields.field("reads", ask.reads);
     out.end();
   }
   out.end();
@@ -218,6 +223,9 @@ Result<std::vector<Ask>> decode_asks(std::string_view text) {
     fields.text("tool", ask.tool);
     fields.text("subject", ask.subject);
     fields.time("until", ask.until);
+    fields.text("work_dir", ask.work_dir);
+    fields.text("diff", ask.diff);
+    fields.flag("reads", ask.reads);
   });
 }
 

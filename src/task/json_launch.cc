@@ -17,6 +17,7 @@ void encode_bounds(JsonOut& out, const std::vector<PermissionBound>& bounds) {
   for (const PermissionBound& bound : bounds) {
     out.object();
     encode_rules(out, "rules", bound.rules);
+    encode_rules(out, "granted", bound.granted);
     out.field("otherwise", name(bound.otherwise)).end();
   }
   out.end();
@@ -27,6 +28,7 @@ void decode_bounds(Fields& outer, std::vector<PermissionBound>& bounds) {
     PermissionBound& bound = bounds.emplace_back();
     Fields fields(element);
     decode_rules(fields, "rules", bound.rules);
+    decode_rules(fields, "granted", bound.granted);
     fields.name_of("otherwise", bound.otherwise, parse_permission);
     if (!fields.ok()) outer.fail();
   });
@@ -187,6 +189,7 @@ constexpr auto launch_fields = [](auto& fields, auto& launch) {
   fields.field("allow_interactive", launch.allow_interactive);
   fields.texts("notify_on", launch.notify_on);
   fields.texts("artifacts", launch.artifacts);
+  fields.name_of("surface", launch.surface, parse_surface);
 };
 
 constexpr auto agent_fields = [](auto& fields, auto& agent) {

@@ -136,6 +136,7 @@ TEST(TaskJson, ProgressComesBackAsItWasStored) {
   moving.progress = full_progress();
   moving.wait = Wait{WaitKind::quota, "until noon", noon};
   moving.granted = {{"bash", "git *", Permission::allow}};
+  moving.deadline_at = noon + 5'000;
   moving.repeat = {UINT64_MAX, 7, 3};
   Task read;
   EXPECT_TRUE(decode_progress(encode_progress(moving), read));
@@ -225,7 +226,7 @@ TEST(TaskJson, TaskHasExactlyTheFieldsOfTheContract) {
       "id kind status reason waiting_for stopping agent_id agent model title description prompt command limits sandbox "
       "budget work_dir session_id parent_session_id parent_message_id batch_id labels is_forked resume_count attempt "
       "turn "
-      "queue_position created_at started_at completed_at updated_at retrieved_at expires_at result error exit_code "
+      "queue_position created_at started_at deadline_at completed_at updated_at retrieved_at expires_at result error exit_code "
       "signal progress seq ");
   EXPECT_EQ(task.at("status"), "failed");
   EXPECT_EQ(task.at("reason"), task.at("error").at("code"));
@@ -375,7 +376,7 @@ TEST(TaskJson, EventDataHasTheFieldsOfTheContract) {
   EXPECT_EQ(tool_completed_event(result, noon).data,
             R"({"call_id":"c1","output":"ok","truncated":false,"size":2,"is_error":false,"ms":5})");
   EXPECT_EQ(output_event("stderr", 2, 3, 4, noon).data, R"({"stream":"stderr","run":2,"offset":3,"length":4})");
-  EXPECT_EQ(ask_created_event({"req_1", AskKind::answer, "Which?", {"a", "b"}, noon, "", ""}, noon).data,
+  EXPECT_EQ(ask_created_event({"req_1", AskKind::answer, "Which?", {"a", "b"}, noon, "", ""}, "/w", noon).data,
             R"({"request_id":"req_1","kind":"answer","text":"Which?","options":["a","b"]})");
   EXPECT_EQ(ask_answered_event({.request_id = "req_1", .decision = "allow"}, "user", noon).data,
             R"({"request_id":"req_1","decision":"allow","by":"user"})");

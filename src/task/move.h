@@ -44,6 +44,8 @@ class Move {
     for (WaitingMessage& message : t.waiting) message.when = When::steer;
     if (t.state == TaskState::pending) t.state = TaskState::running;
     if (!t.started_at) t.started_at = now_;
+    // Of the turns from one queue to the next: engine/deadlines.cc counts the same time.
+    if (!t.deadline_at && t.launch.timeout_ms > 0) t.deadline_at = now_ + t.launch.timeout_ms;
     t.progress.last_update = now_;
     effect(effect::Open{});
     status();
@@ -59,7 +61,7 @@ class Move {
     t.reason.clear();
     t.error.reset();
     t.queued_at = now_;
-    t.completed_at = t.retrieved_at = t.expires_at = Time{};
+    t.completed_at = t.retrieved_at = t.expires_at = t.deadline_at = Time{};
     t.stopping = t.interrupting = false;
     t.wait.reset();
   }
@@ -82,6 +84,7 @@ class Move {
     t.state = state;
     t.reason = std::move(reason);
     t.completed_at = now_;
+    t.deadline_at = Time{};
     t.interrupting = false;
     t.stopping = stops;
     t.wait.reset();

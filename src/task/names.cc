@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "task/decide.h"
 #include "task/event.h"
 #include "task/message.h"
 #include "task/notice.h"
@@ -93,6 +94,50 @@ std::string_view name(Sandbox level) {
       return "workspace";
     case Sandbox::strict:
       return "strict";
+  }
+  std::unreachable();
+}
+
+std::string_view name(Surface surface) {
+  switch (surface) {
+    case Surface::rest:
+      return "rest";
+    case Surface::cli:
+      return "cli";
+    case Surface::page:
+      return "page";
+    case Surface::tools:
+      return "tools";
+  }
+  std::unreachable();
+}
+
+std::string_view timeout_option(Surface surface) {
+  switch (surface) {
+    case Surface::rest:
+      return "timeout_s";
+    case Surface::cli:
+      return "--timeout";
+    case Surface::page:
+      return "\"Time limit\" in its options";
+    case Surface::tools:
+      return "timeout";
+  }
+  std::unreachable();
+}
+
+std::string_view name(AnswerScope scope) {
+  switch (scope) {
+    case AnswerScope::once:
+      return "once";
+    case AnswerScope::call:
+      return "call";
+    case AnswerScope::pattern:
+      return "pattern";
+    case AnswerScope::task:
+      return "task";
+    case AnswerScope::agent:
+      return "agent";
   }
   std::unreachable();
 }
@@ -215,6 +260,8 @@ std::optional<TaskKind> parse_task_kind(std::string_view text) { return parse_na
 std::optional<OnHang> parse_on_hang(std::string_view text) { return parse_name(text, OnHang::restart); }
 std::optional<Permission> parse_permission(std::string_view text) { return parse_name(text, Permission::deny); }
 std::optional<Sandbox> parse_sandbox(std::string_view text) { return parse_name(text, Sandbox::strict); }
+std::optional<Surface> parse_surface(std::string_view text) { return parse_name(text, Surface::tools); }
+std::optional<AnswerScope> parse_answer_scope(std::string_view text) { return parse_name(text, AnswerScope::agent); }
 std::optional<AskKind> parse_ask_kind(std::string_view text) { return parse_name(text, AskKind::answer); }
 std::optional<WaitingMessage::When> parse_when(std::string_view text) {
   return parse_name(text, WaitingMessage::When::interrupt);

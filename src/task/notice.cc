@@ -309,7 +309,7 @@ Notice ask_notice(const Task& task, const Ask& ask, NoticeId id, Time now) {
   const bool permission = ask.kind == AskKind::permission;
   notice.text =
       form("Background Task Asks", task.title, permission ? "Waiting for permission" : "Waiting for an answer", {}, {},
-           bounded(ask.text, result_cap, "Read the whole in the task's events."));
+           bounded(asked_text(ask), result_cap, "Read the whole in the task's events."));
   notice.text += "\n- Task: " + task.id.value + "\n- Request: " + ask.request_id;
   if (!ask.options.empty()) {
     notice.text += "\n- Options:";

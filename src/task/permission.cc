@@ -1,5 +1,6 @@
 #include "task/permission.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -14,18 +15,37 @@ bool means(const PermissionRule& rule, std::string_view tool, std::string_view s
   return matches_pattern(rule.tool, tool) && (rule.pattern.empty() || matches_pattern(rule.pattern, subject));
 }
 
+bool climbs(std::string_view path) {
+  const auto segments = split(path, '/');
+  return std::ranges::find(segments, "..") != segments.end();
+}
+
+// `exactly`: nothing but this very line counts.
+bool is_granted(const std::vector<PermissionRule>& granted, std::string_view tool, std::string_view line,
+                bool exactly) {
+  return std::ranges::any_of(granted, [&](const PermissionRule& rule) {
+    if (!means(rule, tool, line)) return false;
+    const bool exact = !rule.pattern.empty() && rule.pattern == exact_pattern(line);
+    // "src/*" is what is below src, and "src/../x" is not.
+    return exact || (!exactly && !(rule.pattern.ends_with("/*") && climbs(line)));
+  });
+}
+
 Decision decided_line(const PermissionBound& bound, std::string_view tool, std::string_view line) {
   bool may_be_denied = false;
-  const auto as_far_as_known = [&](Permission permission, bool by_rule) {
-    return may_be_denied && permission == Permission::allow ? Decision{Permission::ask, true}
-                                                            : Decision{permission, by_rule};
-  };
+  Decision decision{bound.otherwise, false};
   for (const PermissionRule& rule : bound.rules) {
-    if (means(rule, tool, line)) return as_far_as_known(rule.decision, true);
+    if (means(rule, tool, line)) {
+      decision = {rule.decision, true};
+      break;
+    }
     if (line.starts_with(unread) && rule.decision == Permission::deny && matches_pattern(rule.tool, tool))
       may_be_denied = true;
   }
-  return as_far_as_known(bound.otherwise, false);
+  if (may_be_denied && decision.permission == Permission::allow) decision = {Permission::ask, true};
+  if (decision.permission == Permission::ask && is_granted(bound.granted, tool, line, may_be_denied))
+    return {Permission::allow, true};
+  return decision;
 }
 
 // A subject may have several lines (of a script one for each command): all of it is allowed where every line is, and
@@ -42,6 +62,8 @@ Decision decided_by(const PermissionBound& bound, std::string_view tool, std::st
       all.by_rule = one.by_rule || (both == all.permission && all.by_rule);
     all.permission = both;
   }
+  if (all.permission == Permission::ask && is_granted(bound.granted, tool, subject, true))
+    return {Permission::allow, true};
   return all;
 }
 
@@ -59,9 +81,7 @@ Item item_at(std::string_view pattern, size_t at) {
 }
 
 PermissionBound own_bound(const Task& task) {
-  PermissionBound own{task.granted, task.launch.permission.value_or(Permission::ask)};
-  own.rules.insert(own.rules.end(), task.launch.permission_rules.begin(), task.launch.permission_rules.end());
-  return own;
+  return {task.launch.permission_rules, task.launch.permission.value_or(Permission::ask), task.granted};
 }
 
 }  // namespace
@@ -114,13 +134,16 @@ Permission stricter(Permission one, Permission other) {
 
 Decision permission_for(const Task& task, std::string_view tool, std::string_view subject) {
   Decision decision = decided_by(own_bound(task), tool, subject);
-  // A person said "always" of this very call: that is more than any parent's "ask", and less than its "deny".
-  const bool granted = matching_rule(task.granted, tool, subject) != nullptr;
-  for (const PermissionBound& bound : task.launch.bounds) {
+  for (PermissionBound bound : task.launch.bounds) {
+    // What a person granted to this task is more than any parent's "ask", and less than its "deny".
+    bound.granted.insert(bound.granted.end(), task.granted.begin(), task.granted.end());
     const Decision parent = decided_by(bound, tool, subject);
-    if (granted && parent.permission != Permission::deny) continue;
     const Permission both = stricter(decision.permission, parent.permission);
-    if (both != decision.permission) decision = {both, parent.by_rule};
+    if (both != decision.permission) {
+      decision = {both, parent.by_rule};
+    } else if (parent.permission == both) {
+      decision.by_rule = decision.by_rule || parent.by_rule;
+    }
   }
   return decision;
 }
@@ -129,7 +152,7 @@ std::vector<PermissionBound> bounds_for_children(const Task& task) {
   std::vector<PermissionBound> bounds = task.launch.bounds;
   PermissionBound own = own_bound(task);
   // Whoever may do everything binds nobody.
-  if (!own.rules.empty() || own.otherwise != Permission::allow) bounds.push_back(std::move(own));
+  if (!own.rules.empty() || !own.granted.empty() || own.otherwise != Permission::allow) bounds.push_back(std::move(own));
   return bounds;
 }
 

@@ -185,5 +185,125 @@ TEST(Permission, WhatWasAllowedForGoodIsTheWholeOfIt) {
   EXPECT_EQ(permission_for(task, "bash", "make\nmake test\nrm x").permission, Permission::ask);
 }
 
+// R14.3: how far an answer goes.
+Task answered(AnswerScope scope, std::string pattern, std::string tool, std::string subject,
+              std::vector<PermissionRule> rules = {}) {
+  const Task asked = decide(working(std::move(rules)), input::Asked{1, ask(std::move(tool), std::move(subject))}, start + 1)->after;
+  input::Answered answer{"req_1", "allow", "", "user"};
+  answer.scope = scope;
+  answer.pattern = std::move(pattern);
+  return decide(asked, answer, start + 2)->after;
+}
+
+TEST(Scope, GoesAsFarAsItSays) {
+  const auto next = [](const Task& task, std::string subject) { return decision_of(task, ask("bash", std::move(subject), "req_2")); };
+  const Task once = answered(AnswerScope::once, "", "bash", "npm test");
+  EXPECT_EQ(next(once, "npm test"), "");
+  const Task call = answered(AnswerScope::call, "", "bash", "npm test");
+  EXPECT_EQ(next(call, "npm test"), "allow");
+  EXPECT_EQ(next(call, "npm test x"), "");
+  const Task pattern = answered(AnswerScope::pattern, "npm test *", "bash", "npm test a");
+  EXPECT_EQ(next(pattern, "npm test b"), "allow");
+  EXPECT_EQ(next(pattern, "npm test"), "allow");
+  EXPECT_EQ(next(pattern, "npm testing"), "");
+  EXPECT_EQ(next(pattern, "npm test b\nrm -rf /"), "") << "each line of a script";
+  const Task all = answered(AnswerScope::task, "", "bash", "npm test");
+  EXPECT_EQ(next(all, "rm x"), "allow");
+  EXPECT_EQ(decision_of(all, ask("write", "a", "req_2")), "allow");
+}
+
+TEST(Scope, NoGrantBeatsADenial) {
+  const Task all = answered(AnswerScope::task, "", "bash", "npm test", {{"bash", "rm *", Permission::deny}});
+  EXPECT_EQ(decision_of(all, ask("bash", "make", "req_2")), "allow");
+  EXPECT_EQ(decision_of(all, ask("bash", "rm x", "req_2")), "deny");
+  EXPECT_EQ(decision_of(all, ask("bash", "make\nrm x", "req_2")), "deny");
+  EXPECT_EQ(decision_of(all, ask("bash", "? $X x", "req_2")), "") << "it may be what is denied";
+  Task child = working({}, Permission::allow);
+  child.launch.bounds = bounds_for_children(all);
+  EXPECT_EQ(decision_of(child, ask("bash", "make")), "allow");
+  EXPECT_EQ(decision_of(child, ask("bash", "rm x")), "deny");
+}
+
+TEST(Scope, OnlyWhatIsOfferedCanBeAllowed) {
+  const Task asked = decide(working({}), input::Asked{1, ask("bash", "npm test")}, start + 1)->after;
+  input::Answered answer{"req_1", "allow", "", "user"};
+  answer.scope = AnswerScope::pattern;
+  answer.pattern = "*";
+  EXPECT_EQ(decide(asked, answer, start + 2).error().code, Code::invalid_argument);
+  answer.decision = "deny";
+  answer.scope = AnswerScope::task;
+  answer.pattern.clear();
+  EXPECT_EQ(decide(asked, answer, start + 2).error().code, Code::invalid_argument);
+}
+
+std::vector<std::string> offered(std::string_view tool, std::string_view subject) {
+  std::vector<std::string> out;
+  for (const ProposedPattern& one : proposed_patterns(tool, subject)) out.push_back(one.pattern);
+  return out;
+}
+using Patterns = std::vector<std::string>;
+
+TEST(Patterns, AreTheNarrowestUsefulOnes) {
+  EXPECT_EQ(offered("bash", "npm test -- a"), (Patterns{"npm test *", "npm *"}));
+  EXPECT_EQ(offered("bash", "git -C x push"), (Patterns{"git *"}));
+  EXPECT_EQ(offered("bash", "pytest -x"), (Patterns{"pytest *"}));
+  EXPECT_EQ(offered("bash", "CI=1 npm test"), (Patterns{"CI=1 npm test *", "CI=1 npm *"}));
+  EXPECT_EQ(offered("bash", "cd web\nnpm test"), (Patterns{"cd *\nnpm test *"}));
+  EXPECT_EQ(offered("edit", "src/a/b.cc"), (Patterns{"src/a/*"}));
+  EXPECT_EQ(offered("fetch", "https://example.com/a?b"), (Patterns{"https://example.com/*"}));
+  for (const char* subject : {"rm -rf build", "sudo make", "sh x", "/bin/bash x", "python3 x.py", "xargs rm", "? $X", "> out"})
+    EXPECT_EQ(offered("bash", subject), Patterns()) << subject;
+  EXPECT_EQ(offered("edit", "README.md"), Patterns()) << "* would be every file";
+  EXPECT_EQ(offered("edit", "src/../../x/y"), Patterns());
+  EXPECT_EQ(offered("mcp__files__write", "x/y"), Patterns());
+}
+
+TEST(Patterns, WhatIsBelowAFolderDoesNotClimbOutOfIt) {
+  const Task task = answered(AnswerScope::pattern, "src/*", "edit", "src/a.cc");
+  EXPECT_EQ(decision_of(task, ask("edit", "src/b/c.cc", "req_2")), "allow");
+  EXPECT_EQ(decision_of(task, ask("edit", "src/../../etc/passwd", "req_2")), "");
+}
+
+TEST(Reads, AreNotAskedForWhereNoRuleIsAboutThem) {
+  Ask reads = ask("bash", "ls");
+  reads.reads = true;
+  const Step step = *decide(working({}), input::Asked{1, reads}, start + 1);
+  EXPECT_TRUE(step.unchanged && step.after.asks.empty());
+  ASSERT_NE(find_effect<effect::Answer>(step), nullptr);
+  EXPECT_EQ(find_effect<effect::Answer>(step)->decision, "allow");
+  EXPECT_EQ(decision_of(working({{"bash", "ls*", Permission::ask}}), reads), "") << "a rule says that it is asked for";
+  EXPECT_EQ(decision_of(working({{"bash", "ls*", Permission::deny}}), reads), "deny");
+  EXPECT_EQ(decision_of(working({}, Permission::deny), reads), "deny");
+}
+
+TEST(Question, KeepsItsDiffUntilItIsAnswered) {
+  Ask edit = ask("edit", "src/a.cc");
+  edit.diff = "-a\n+b\n";
+  const Step asked = *decide(working({}), input::Asked{1, edit}, start + 1);
+  EXPECT_EQ(asked.after.asks.back().diff, edit.diff);
+  const auto event = std::ranges::find(asked.events, EventType::ask_created, &Event::type);
+  ASSERT_NE(event, asked.events.end());
+  EXPECT_NE(event->data.find(R"("diff":"-a\n+b\n")"), std::string::npos);
+  const Task told = decide(asked.after, input::Answered{"req_1", "allow", "", "user"}, start + 2)->after;
+  EXPECT_EQ(told.asks.back().diff, "");
+}
+
+// R14.2
+TEST(Deadline, IsKnownFromTheStartOfEachTurnAndGoneWithIt) {
+  Launch launch{.kind = TaskKind::command, .agent_id = "command", .command = "make"};
+  launch.timeout_ms = 5'000;
+  const Task made = create(launch, TaskId("task_1"), SessionId("ses_1"), MessageId(), start).after;
+  EXPECT_FALSE(made.deadline_at) << "it waits for a slot";
+  const Task begun = decide(made, input::Start{}, start + 100)->after;
+  EXPECT_EQ(begun.deadline_at, start + 5'100);
+  const Task over = decide(begun, input::TurnEnded{.run = 1, .outcome = input::TurnEnded::Outcome::failed}, start + 200)->after;
+  EXPECT_FALSE(over.deadline_at);
+  const Task again = decide(decide(over, input::Retry{}, start + 300)->after, input::Start{}, start + 400)->after;
+  EXPECT_EQ(again.deadline_at, start + 5'400);
+  launch.timeout_ms = -1;
+  const Task free = create(launch, TaskId("task_1"), SessionId("ses_1"), MessageId(), start).after;
+  EXPECT_FALSE(decide(free, input::Start{}, start)->after.deadline_at);
+}
+
 }  // namespace
 }  // namespace errand

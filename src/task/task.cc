@@ -75,4 +75,6 @@ std::string text_of(const Message& message) {
   return all;
 }
 
+std::string asked_text(const Ask& ask) { return ask.diff.empty() ? ask.text : ask.text + "\n" + ask.diff; }
+
 }  // namespace errand

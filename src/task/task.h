@@ -38,17 +38,22 @@ enum class Permission : uint8_t { ask, allow, deny };
 
 enum class Sandbox : uint8_t { off, workspace, strict };
 
+// Who launches: a program over REST, a person in a terminal or on the page, or an agent through its tools (R14.2).
+enum class Surface : uint8_t { rest, cli, page, tools };
+
 std::string_view name(TaskState state);
 std::string_view name(TaskKind kind);
 std::string_view name(TurnPhase phase);
 std::string_view name(OnHang policy);
 std::string_view name(Permission permission);
 std::string_view name(Sandbox level);
+std::string_view name(Surface surface);
 std::optional<TaskState> parse_task_state(std::string_view text);
 std::optional<TaskKind> parse_task_kind(std::string_view text);
 std::optional<OnHang> parse_on_hang(std::string_view text);
 std::optional<Permission> parse_permission(std::string_view text);
 std::optional<Sandbox> parse_sandbox(std::string_view text);
+std::optional<Surface> parse_surface(std::string_view text);
 
 // R "at work": pending, running or resumed. Everything else is at rest.
 constexpr bool at_work(TaskState state) {
@@ -90,6 +95,7 @@ struct PermissionRule {
 struct PermissionBound {
   std::vector<PermissionRule> rules;
   Permission otherwise = Permission::ask;
+  std::vector<PermissionRule> granted = {};  // What a person allowed when it was asked for: never more than `rules` deny.
   bool operator==(const PermissionBound&) const = default;
 };
 
@@ -136,8 +142,12 @@ struct Launch {
   bool allow_interactive = false;
   std::vector<std::string> notify_on;
   std::vector<std::string> artifacts;
+  Surface surface = Surface::rest;
   bool operator==(const Launch&) const = default;
 };
+
+// How the surface that launched it calls the timeout: what somebody has to set next time (R14.2).
+std::string_view timeout_option(Surface surface);
 
 inline const std::string& agent_name(const Launch& launch) {
   return launch.agent.empty() ? launch.agent_id : launch.agent;
@@ -206,8 +216,17 @@ struct Ask {
   std::string tool = {};  // For permissions: what the rules match.
   std::string subject = {};
   Time until = {};  // Where nobody has answered by then, it is denied.
+  // For permissions, what whoever is asked decides about (R14.3). Gone with the answer: answered ones are kept small.
+  std::string work_dir = {};  // Where it would be done; empty: the task's own folder.
+  std::string diff = {};      // Of an edit: a unified diff, at most diff_bytes_max.
+  bool reads = false;         // A command that only reads: it is not asked for where no rule says so.
   bool operator==(const Ask&) const = default;
 };
+
+// All of it in one text, for those who get no more than that.
+std::string asked_text(const Ask& ask);
+
+inline constexpr size_t diff_bytes_max = 32 * 1024;
 
 // What a task at work waits for, beside an answer (R1.10, R4.5).
 enum class WaitKind : uint8_t { quota, children };
@@ -270,7 +289,7 @@ struct Task {
   std::vector<Ask> asks;
   std::optional<Wait> wait;             // Set only while its turn is at work.
   std::vector<WaitingMessage> waiting;  // In order.
-  std::vector<PermissionRule> granted;  // By "allow always": before all other rules.
+  std::vector<PermissionRule> granted;  // By answers that go further than once (task/permission.h).
 
   // What came of it.
   Progress progress;
@@ -285,6 +304,7 @@ struct Task {
   // When.
   Time queued_at;  // When the last turn was queued: its place in line counts from here.
   Time started_at;
+  Time deadline_at;  // When the time of a turn that has begun ends (R14.2); never: it has no limit, or is over.
   Time completed_at;
   Time updated_at;
   Time retrieved_at;

@@ -17,6 +17,7 @@ void read_launch(api::Fields& fields, const Caller& caller, Launch& launch) {
   api::read_bounds(fields, launch, "timeout");
   fields.integer("priority", launch.priority, -1000, 1000);
   fields.flag("authorize_over_limit", launch.authorize_over_limit);
+  launch.surface = Surface::tools;
   launch.parent_session_id = caller.session;
   if (caller.session) mark_launched_by_agent(launch);
   launch.parent_message_id = caller.message;
@@ -46,6 +47,9 @@ std::string started(const Call& call, const TaskView& view) {
   const std::string& id = view.task.id.value;
   std::string text = "Started in the background.\n" + describe(view);
   text += "\nFolder: " + view.task.launch.work_dir;
+  if (view.task.deadline_at)
+    text += "\nIts time ends at " + format_time(view.task.deadline_at) + " (" +
+            std::to_string(view.task.launch.timeout_ms / 1000) + " s; `timeout` sets it).";
   if (view.task.launch.batch_id) text += "\nBatch: " + view.task.launch.batch_id.value;
   text += call.caller.session.empty() ? "\n\n" : "\n\nGo on with other work: this session is told when it ends. ";
   return text + call.name("output") + "(task_id=\"" + id + "\") reads its progress or result, " + call.name("cancel") +

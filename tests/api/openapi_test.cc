@@ -214,7 +214,7 @@ TEST(OpenApi, EventsHaveTheDataThatIsWritten) {
   check("ToolStartedEvent", tool_started_event(MessageId("msg_1"), {}, {}));
   check("ToolCompletedEvent", tool_completed_event({}, {}));
   check("OutputEvent", output_event("stdout", 1, 0, 5, {}));
-  check("AskCreatedEvent", ask_created_event(ask, {}));
+  check("AskCreatedEvent", ask_created_event(ask, "/work", {}));
   for (const char* decision : {"answer", "deny"}) {
     ask.decision = decision;
     ask.reply = "word";

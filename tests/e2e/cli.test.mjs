@@ -70,9 +70,9 @@ describe('Verbs', () => {
   });
 
   test('ask takes a prompt from words or standard input, and shows the answer', async () => {
-    const asked = await ok(['ask', '--wait', 'help'], { within: 60_000 });
+    const asked = await ok(['ask', '--agent', 'demo', '--wait', 'help'], { within: 60_000 });
     assert.match(asked.out, /demo/i);
-    const piped = await ok(['ask', '--json', '-'], { input: 'help' });
+    const piped = await ok(['ask', '--agent', 'demo', '--json', '-'], { input: 'help' });
     assert.equal((await server.at_rest(piped.json.id, { within: 20_000 * patience })).prompt.trim(), 'help');
   });
 
@@ -114,7 +114,7 @@ describe('Verbs', () => {
   });
 
   test('send talks to a task at work, resume goes on with a completed one', async () => {
-    const busy = id_of(await ok(['ask', demo.long]));
+    const busy = id_of(await ok(['ask', '--agent', 'demo', demo.long]));
     await server.when(busy, ['running']);
     await ok(['send', busy, 'one more thing']);
     const { messages } = await server.get(`/api/tasks/${busy}/messages`);
@@ -122,14 +122,14 @@ describe('Verbs', () => {
     const early = await errand(server, ['resume', busy, 'again']);
     assert.equal(early.code, 1, 'only completed tasks can be resumed');
     await ok(['cancel', busy]);
-    const done = id_of(await ok(['ask', demo.short]));
+    const done = id_of(await ok(['ask', '--agent', 'demo', demo.short]));
     await server.at_rest(done, { within: 20_000 * patience });
     await ok(['resume', done, 'help']);
     assert.equal((await server.at_rest(done, { within: 20_000 * patience })).resume_count, 1);
   });
 
   test('answer answers what a task asks', async () => {
-    const id = id_of(await ok(['ask', demo.question]));
+    const id = id_of(await ok(['ask', '--agent', 'demo', demo.question]));
     await server.when(id, (task) => task.waiting_for);
     assert.match((await ok(['show', id])).out, /answer|wait/i);
     await ok(['answer', id, 'blue']);
@@ -139,7 +139,7 @@ describe('Verbs', () => {
 
   test('answer takes the number of an option, and with --literal the number itself', async () => {
     const asks = async () => {
-      const id = id_of(await ok(['ask', demo.question]));
+      const id = id_of(await ok(['ask', '--agent', 'demo', demo.question]));
       const task = await server.when(id, (seen) => seen.waiting_for);
       return { id, options: task.waiting_for.options };
     };
@@ -172,7 +172,7 @@ describe('Verbs', () => {
   });
 
   test('wait --json says in JSON that the time is up', async () => {
-    const id = id_of(await ok(['ask', demo.long]));
+    const id = id_of(await ok(['ask', '--agent', 'demo', demo.long]));
     const late = await fails(8, ['wait', id, '--timeout', '1s', '--json']);
     assert.equal(late.out, '');
     const { error } = JSON.parse(late.err);
@@ -183,7 +183,7 @@ describe('Verbs', () => {
   });
 
   test('retry with a message has the agent do that instead', async () => {
-    const id = id_of(await ok(['ask', demo.failure]));
+    const id = id_of(await ok(['ask', '--agent', 'demo', demo.failure]));
     assert.equal((await server.at_rest(id, { within: 20_000 * patience })).status, 'failed');
     await ok(['retry', id, '--message', 'noop']);
     const again = await server.at_rest(id, { within: 20_000 * patience });

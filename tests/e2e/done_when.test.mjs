@@ -30,7 +30,7 @@ test('Run three lines, kill -9 the server in the middle, then any verb: all thre
 
 test('Ask the demo agent: it streams, is cancelled, retried, resumed', async (t) => {
   const server = await Server.start(t);
-  const ask = await errand(server, ['ask', '--json', demo.long]);
+  const ask = await errand(server, ['ask', '--agent', 'demo', '--json', demo.long]);
   assert.equal(ask.code, 0, ask.err);
   const id = ask.json.id;
   const stream = server.stream(`/api/tasks/${id}/stream`);
@@ -44,7 +44,7 @@ test('Ask the demo agent: it streams, is cancelled, retried, resumed', async (t)
   await server.when(id, (task) => task.attempt === 2 && task.status === 'running');
   assert.equal((await errand(server, ['cancel', id])).code, 0);
 
-  const quick = await errand(server, ['ask', '--wait', '--json', demo.short], { within: 60_000 });
+  const quick = await errand(server, ['ask', '--agent', 'demo', '--wait', '--json', demo.short], { within: 60_000 });
   assert.equal(quick.code, 0, quick.err);
   const done = quick.json.id ?? quick.json.task_id;
   const resumed = await errand(server, ['resume', done, 'help']);

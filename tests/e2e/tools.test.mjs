@@ -228,6 +228,9 @@ test('The background task manager is listed, says why it cannot be used, and is 
   const refused = await server.expect(422, 'POST', '/api/tasks', { agent_id: manager.id, message: 'x' });
   assert.match(refused.detail, /is not available/);
   assert.match((await errand(server, ['agents'])).out, /^background-task-manager\tbuiltin\t/m);
-  const asked = await errand(server, ['ask', 'noop', '--json']);
-  assert.equal(asked.json.agent_id, 'demo', 'whoever names no agent gets one that works');
+  // Whoever names no agent gets one that works, and the demonstration is none: it says what to do.
+  const asked = await errand(server, ['ask', 'noop']);
+  assert.equal(asked.code, 3);
+  assert.match(asked.err, /ANTHROPIC_API_KEY[^]*claude, codex, gemini or opencode[^]*--agent demo/);
+  assert.equal((await errand(server, ['ask', 'noop', '--agent', 'demo', '--json'])).json.agent_id, 'demo');
 });

@@ -26,6 +26,7 @@ describe('the built-in agent', async () => {
     ]);
     const page = await (await browser.person(t, server)).login('/chat?agentId=builtin');
     await page.getByRole('button', { name: 'Options' }).click();
+    await page.getByTestId('folder-chip').click();
     await page.getByLabel('Working folder').fill(work);
     await page.getByTestId('launch-options').getByLabel('Permissions').selectOption('ask');
     await page.locator('form textarea').first().fill('fix the sum');

@@ -175,7 +175,8 @@ describe('the Chat page', async () => {
     const page = await person.login('/chat?agentId=demo');
     await page.getByRole('button', { name: 'Options' }).click();
     const options = page.getByTestId('launch-options');
-    await options.getByLabel('Working folder').fill(server.folder);
+    await page.getByTestId('folder-chip').click();
+    await page.getByLabel('Working folder').fill(server.folder);
     await options.getByLabel('Cost limit (USD)').fill('2.5');
     await options.getByLabel('Permissions').selectOption('deny');
     await check_accessible(page, 'the options of a new task');

@@ -39,7 +39,10 @@ void AcpTurn::ask(const Incoming& in, std::vector<Report>& out) {
                                 .text = std::move(view.text),
                                 .options = {},
                                 .tool = std::move(view.tool),
-                                .subject = std::move(view.subject)});
+                                .subject = std::move(view.subject),
+                                .work_dir = std::move(view.work_dir),
+                                .diff = std::move(view.diff),
+                                .reads = view.reads});
   state_.asks.push_back(std::move(open));
 }
 

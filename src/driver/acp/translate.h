@@ -82,6 +82,8 @@ std::string diff_text(const Diff& diff);
 // What permission rules are held against, and the question for a person.
 struct PermissionView {
   std::string tool, subject, text;
+  std::string work_dir, diff;  // As report::Asks has them.
+  bool reads = false;
 };
 PermissionView permission_view(std::string_view agent, std::string_view work_dir, const ToolCall& call);
 

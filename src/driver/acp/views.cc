@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/json_out.h"
+#include "base/line_diff.h"
 #include "base/text.h"
 #include "driver/acp/translate.h"
+#include "shell/reads.h"
 #include "shell/subjects.h"
 
 namespace errand::acp {
@@ -17,7 +19,6 @@ namespace {
 namespace json = boost::json;
 
 constexpr size_t summary_max = 120;
-constexpr size_t context_lines = 3;
 constexpr size_t diff_max = 32 << 10;
 constexpr size_t question_max = 8 << 10;
 
@@ -98,11 +99,6 @@ std::string unwrapped(const std::string& command) {
   return command;
 }
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  return text.empty() ? std::vector<std::string_view>() : split(text, '\n');
-}
-
 }  // namespace
 
 CallView view_of(const ToolCall& call) {
@@ -137,32 +133,12 @@ CallView view_of(const ToolCall& call) {
   return view;
 }
 
-std::string diff_text(const Diff& diff) {
-  const std::vector<std::string_view> before = lines_of(diff.before), after = lines_of(diff.after);
-  size_t head = 0, tail = 0;
-  while (head < before.size() && head < after.size() && before[head] == after[head]) ++head;
-  while (tail < before.size() - head && tail < after.size() - head &&
-         before[before.size() - 1 - tail] == after[after.size() - 1 - tail])
-    ++tail;
-  const size_t from = head - std::min(head, context_lines);
-  const size_t behind = std::min(tail, context_lines);
-  const size_t gone = before.size() - tail - head, come = after.size() - tail - head;
-  const size_t around = head - from + behind;
-  std::string out =
-      fmt::format("--- {0}\n+++ {0}\n@@ -{1},{2} +{1},{3} @@\n", diff.path, from + 1, gone + around, come + around);
-  const auto put = [&](char sign, const std::vector<std::string_view>& lines, size_t begin, size_t end) {
-    for (size_t i = begin; i < end && out.size() < diff_max; ++i) out.append(1, sign).append(lines[i]).append("\n");
-  };
-  put(' ', before, from, head);
-  put('-', before, head, head + gone);
-  put('+', after, head, head + come);
-  put(' ', before, before.size() - tail, before.size() - tail + behind);
-  return cut(out, diff_max);
-}
+std::string diff_text(const Diff& diff) { return line_diff(diff.path, diff.before, diff.after, diff_max); }
 
 PermissionView permission_view(std::string_view agent, std::string_view work_dir, const ToolCall& call) {
   const json::object input = parse_object(call.input);
-  PermissionView view{.tool = std::string(tool_of(call.kind)), .subject = {}, .text = {}};
+  PermissionView view;
+  view.tool = tool_of(call.kind);
   // What moves or removes a file changes it.
   if (view.tool == "move" || view.tool == "delete") view.tool = "edit";
   if (view.tool.empty()) view.tool = view_of(call).name;
@@ -170,12 +146,10 @@ PermissionView permission_view(std::string_view agent, std::string_view work_dir
     const std::string command = command_of(call, input);
     std::string folder = text_in(input, {"cwd", "workdir", "directory"});
     if (folder.empty()) folder = work_dir;
-    const auto commands = shell::subjects(unwrapped(command));
-    // One that cannot be taken apart is asked for whole: see permission_for.
-    if (!commands)
-      view.subject = "? " + std::string(first_line(command));
-    else
-      for (const std::string& one : *commands) view.subject += (view.subject.empty() ? "" : "\n") + one;
+    const std::string script = unwrapped(command);
+    view.subject = shell::subject_of(script);
+    view.work_dir = folder;
+    view.reads = shell::only_reads(script) && folder == work_dir;
     view.text = fmt::format("{} asks to run in {}:\n{}", agent, folder, command);
   } else {
     std::vector<std::string> paths = call.locations;
@@ -189,7 +163,7 @@ PermissionView permission_view(std::string_view agent, std::string_view work_dir
     for (const std::string& path : paths)
       view.subject += (view.subject.empty() ? "" : "\n") + std::string(first_line(path));
     view.text = fmt::format("{} asks to use {}: {}", agent, view.tool, call.title.empty() ? view.subject : call.title);
-    for (const Diff& diff : call.diffs) view.text += "\n" + diff_text(diff);
+    for (const Diff& diff : call.diffs) view.diff += diff_text(diff);
   }
   view.text = cut(view.text, question_max);
   return view;

@@ -90,6 +90,9 @@ class Tool {
     std::string subject;
     std::string tool;  // Under which name the rules look at it; empty: its own. (background_execute is bash to them.)
     std::string text;  // The question for a person.
+    std::string diff = {};      // Of an edit: what would change, for whoever is asked.
+    std::string work_dir = {};  // Of a command: where it would run.
+    bool reads = false;         // A command that only reads (shell/reads.h).
   };
   // A call that was read.
   struct Prepared {

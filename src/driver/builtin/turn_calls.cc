@@ -134,6 +134,9 @@ void BuiltinTurn::ask_for(Call& call) {
     asks.kind = AskKind::permission;
     asks.tool = need.tool.empty() ? call.part.name : need.tool;
     asks.subject = need.subject;
+    asks.work_dir = need.work_dir;
+    asks.diff = need.diff;
+    asks.reads = need.reads;
   }
   report({std::move(asks)});
 }

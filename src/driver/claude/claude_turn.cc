@@ -11,6 +11,8 @@
 #include "driver/claude/outcome.h"
 #include "driver/command/spawn.h"
 #include "fork/transcript.h"
+#include "shell/reads.h"
+#include "shell/subjects.h"
 
 namespace errand::claude {
 namespace {
@@ -333,7 +335,12 @@ void ClaudeTurn::ask(const Event& event, std::vector<Report>& out) {
     asks.tool = rule_name(call.name);
     asks.subject = subject_of(call.input);
     asks.text = fmt::format("Claude Code asks to use {}: {}", call.name, asks.subject);
-    if (const std::string change = change_of(call.input); !change.empty()) asks.text += "\n" + change;
+    if (asks.tool == "bash") {
+      const std::string command = std::exchange(asks.subject, shell::subject_of(asks.subject));
+      asks.reads = shell::only_reads(command);
+      asks.work_dir = request_.task->launch.work_dir;
+    }
+    asks.diff = change_of(call.input);
   }
   if (asks.text.size() > ask_text_max) asks.text = asks.text.substr(0, utf8_prefix(asks.text, ask_text_max)) + "…";
   out.emplace_back(std::move(asks));

@@ -6,7 +6,9 @@
 #include <boost/json.hpp>
 
 #include "base/json_out.h"
+#include "base/line_diff.h"
 #include "base/text.h"
+#include "task/task.h"
 
 namespace errand::claude {
 namespace {
@@ -330,14 +332,14 @@ std::string subject_of(std::string_view input) {
 std::string change_of(std::string_view input) {
   const std::optional<json::value> value = parse(input);
   if (!value || !value->is_object()) return {};
-  std::string out;
-  const auto add = [&out](std::string_view mark, const std::string& lines) {
-    for (const std::string_view line : split(lines, '\n'))
-      if (!lines.empty()) out.append(out.empty() ? "" : "\n").append(mark).append(line);
-  };
-  add("- ", text(at(*value, "old_string")));
-  add("+ ", text(at(*value, "new_string")));
-  if (at(*value, "file_path").is_string()) add("+ ", text(at(*value, "content")));
+  const std::string path = text(at(*value, "file_path"));
+  if (path.empty()) return {};
+  if (at(*value, "content").is_string()) return line_diff(path, {}, text(at(*value, "content")), diff_bytes_max);
+  std::string out = line_diff(path, text(at(*value, "old_string")), text(at(*value, "new_string")), diff_bytes_max);
+  if (const json::array* const edits = at(*value, "edits").if_array())
+    for (const json::value& edit : *edits)
+      if (out.size() < diff_bytes_max)
+        out += line_diff(path, text(at(edit, "old_string")), text(at(edit, "new_string")), diff_bytes_max);
   return out;
 }
 

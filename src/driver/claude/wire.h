@@ -90,7 +90,7 @@ Question read_question(std::string_view input);
 
 // What a call is about, for rules and for people: its command, path, address, or whatever is its first text.
 std::string subject_of(std::string_view input);
-// What an edit changes or a file is to hold, as lines with "- " and "+ " before them; empty for other calls.
+// What an edit changes or a file is to hold, as a diff; empty for other calls.
 std::string change_of(std::string_view input);
 
 }  // namespace errand::claude

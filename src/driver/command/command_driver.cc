@@ -147,7 +147,7 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
       launch.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", launch.command} : launch.argv;
   Spawn spawn = plan_spawn(options_, task, run_name(task.id, task.run), argv);
   auto turn = std::make_unique<CommandTurn>(options_, parts_, sink, std::move(spawn.request), std::move(mark),
-                                            request.reattach ? task.progress.cpu_s : 0, launch.notify_on);
+                                            request.reattach ? task.progress.cpu_s : 0, launch);
   turn->prepare_with(
       [folders = folders_, options = kept_options_, can = parts_.supervisor.abilities(), task = request.task,
        argv]() -> Result<std::vector<std::string>> {

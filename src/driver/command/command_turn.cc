@@ -30,7 +30,7 @@ auto CommandTurn::guarded(F work) {
 
 CommandTurn::CommandTurn(const CommandOptions& options, const CommandParts& parts, Sink& sink,
                          process::SpawnRequest request, OutputMark mark, double cpu_s,
-                         const std::vector<std::string>& notify_on)
+                         const Launch& launch)
     : options_(options),
       supervisor_(parts.supervisor),
       engine_(parts.engine),
@@ -38,7 +38,8 @@ CommandTurn::CommandTurn(const CommandOptions& options, const CommandParts& part
       request_(std::move(request)),
       files_(parts.files != nullptr ? parts.files : &parts.background, parts.engine),
       reports_(std::move(mark)),
-      watch_(notify_on),
+      watch_(launch.notify_on),
+      surface_(launch.surface),
       cpu_s_(cpu_s),
       probed_s_(cpu_s),
       pace_(parts.timers),
@@ -290,7 +291,7 @@ void CommandTurn::drain(bool on) {
     cpu_s_ = std::max(cpu_s_, end_->cpu_s);
     made.emplace_back(report::Resources{cpu_s_, end_->max_memory_bytes});
   }
-  gather_then_finish(std::move(made), make_outcome(*end_, tails_.value_or(Tails{}), request_.timeout_ms));
+  gather_then_finish(std::move(made), make_outcome(*end_, tails_.value_or(Tails{}), request_.timeout_ms, surface_));
 }
 
 void CommandTurn::gather_then_finish(std::vector<Report> last, Outcome outcome) {

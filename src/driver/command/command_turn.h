@@ -23,7 +23,7 @@ namespace errand::command {
 class CommandTurn final : public Turn, private process::RunListener {
  public:
   CommandTurn(const CommandOptions& options, const CommandParts& parts, Sink& sink, process::SpawnRequest request,
-              OutputMark mark, double cpu_s, const std::vector<std::string>& notify_on);
+              OutputMark mark, double cpu_s, const Launch& launch);
   ~CommandTurn() override;
 
   // Asked for once, when the run has ended: the turn's end is told when it has answered, and what was gathered with it.
@@ -93,6 +93,7 @@ class CommandTurn final : public Turn, private process::RunListener {
   std::shared_ptr<process::Journal> journal_;  // Opened with the first output.
   OutputReports reports_;
   Watch watch_;
+  const Surface surface_;  // Who launched it, for the words of its end.
   int64_t total_ = 0;  // Bytes that the journal holds.
   std::optional<process::RunEnd> end_;
   double cpu_s_ = 0;      // As last reported.

@@ -88,7 +88,7 @@ std::string limit_text(const process::RunEnd& end) {
       seen > 0 ? fmt::format("had {} processes at once", seen) : "was refused a further process", value);
 }
 
-TaskError make_error(const process::RunEnd& end, const Tails& tails, Millis timeout_ms) {
+TaskError make_error(const process::RunEnd& end, const Tails& tails, Millis timeout_ms, Surface surface) {
   const auto error = [&](const char* code, std::string message) {
     return TaskError{code, std::move(message), details(end, tails, timeout_ms)};
   };
@@ -98,8 +98,8 @@ TaskError make_error(const process::RunEnd& end, const Tails& tails, Millis time
     case How::timeout:
       return error(
           "timeout",
-          fmt::format("The command did not end within {} and was ended; set timeout_s (--timeout) to give it longer.",
-                      timeout_ms > 0 ? format_duration(timeout_ms) : "its time limit"));
+          fmt::format("The command did not end within {} and was ended; set {} to give it longer.",
+                      timeout_ms > 0 ? format_duration(timeout_ms) : "its time limit", timeout_option(surface)));
     case How::limit:
       if (end.limit == "cpu" || end.limit == "memory" || end.limit == "processes")
         return error(end.limit.c_str(), limit_text(end));
@@ -144,7 +144,7 @@ Tails read_tails(process::Journal& journal) {
   return tails;
 }
 
-Outcome make_outcome(const process::RunEnd& end, const Tails& tails, Millis timeout_ms) {
+Outcome make_outcome(const process::RunEnd& end, const Tails& tails, Millis timeout_ms, Surface surface) {
   Outcome outcome;
   if (end.how == How::lost) {
     outcome.kind = Outcome::Kind::lost;
@@ -168,7 +168,7 @@ Outcome make_outcome(const process::RunEnd& end, const Tails& tails, Millis time
     outcome.kind = Outcome::Kind::completed;
   } else {
     outcome.kind = Outcome::Kind::failed;
-    outcome.error = make_error(end, tails, timeout_ms);
+    outcome.error = make_error(end, tails, timeout_ms, surface);
   }
   if (outcome.kind == Outcome::Kind::completed || !tails.output.empty()) outcome.result = tails.output;
   return outcome;

@@ -19,6 +19,6 @@ struct Tails {
 };
 Tails read_tails(process::Journal& journal);
 
-Outcome make_outcome(const process::RunEnd& end, const Tails& tails, Millis timeout_ms);
+Outcome make_outcome(const process::RunEnd& end, const Tails& tails, Millis timeout_ms, Surface surface);
 
 }  // namespace errand::command

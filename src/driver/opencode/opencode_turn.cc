@@ -9,6 +9,7 @@
 #include "base/json_out.h"
 #include "base/text.h"
 #include "fork/transcript.h"
+#include "shell/subjects.h"
 
 namespace errand::opencode {
 
@@ -327,9 +328,15 @@ void OpencodeTurn::ask(const Event& event) {
   if (event.type == Event::Type::permission) {
     asks.kind = AskKind::permission;
     asks.tool = event.request.permission;
-    for (const std::string& pattern : event.request.patterns)
-      asks.subject += (asks.subject.empty() ? "" : " ") + pattern;
-    asks.text = fmt::format("OpenCode asks to use {}: {}", asks.tool, asks.subject);
+    std::string words;
+    for (const std::string& pattern : event.request.patterns) {
+      // Of a script it names each command: each is a line that the rules look at.
+      asks.subject += (asks.subject.empty() ? "" : "\n");
+      asks.subject += asks.tool == "bash" ? shell::subject_of(pattern) : pattern;
+      words += (words.empty() ? "" : " ") + pattern;
+    }
+    asks.text = fmt::format("OpenCode asks to use {}: {}", asks.tool, words);
+    asks.diff = event.request.diff;
   } else {
     asks.text = event.text;
     asks.options = event.request.options;

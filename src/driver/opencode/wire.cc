@@ -104,6 +104,7 @@ void read_request(const json::value& value, Event& event) {
   event.request.id = text(at(value, "id"));
   if (event.type == Event::Type::permission) {
     event.request.permission = text(at(value, "permission"));
+    event.request.diff = text(at(at(value, "metadata"), "diff"));
     if (const json::array* patterns = at(value, "patterns").if_array())
       for (const json::value& pattern : *patterns) event.request.patterns.push_back(text(pattern));
     return;

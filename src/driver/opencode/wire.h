@@ -72,6 +72,7 @@ struct Event {
     std::string id;
     std::string permission;             // permission: what for ("bash"),
     std::vector<std::string> patterns;  // and on what.
+    std::string diff;                   // Of an edit.
     std::vector<std::string> options;   // question: its choices.
   } request;
 };

@@ -48,4 +48,12 @@ void delete_agent(Context& context, Call call) {
   });
 }
 
+void revoke_agent(Context& context, Call call) {
+  const std::string id = call.args[0];
+  context.parts.engine.administration().revoke(id, [call = std::move(call)](const Result<Agent>& agent) mutable {
+    if (!agent) return call.refuse(agent.error());
+    call.answer(200, api::agent_reply(*agent));
+  });
+}
+
 }  // namespace errand::net

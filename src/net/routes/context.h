@@ -24,6 +24,7 @@ class Context {
   std::shared_ptr<TaskChannel> channel(const TaskId& id);
 
   RouteParts parts;
+  int folders_under_way = 0;  // Of folders.cc.
 
  private:
   std::unordered_map<TaskId, std::weak_ptr<TaskChannel>> channels_;
@@ -108,6 +109,10 @@ void task_log(Context&, Call);
 void task_artifacts(Context&, Call);
 void gather_artifacts(Context&, Call);
 void task_artifact(Context&, Call);
+// folders.cc
+void list_folders(Context&, Call);
+// inbox.cc
+void get_inbox(Context&, Call);
 // batches.cc
 void get_batch(Context&, Call);
 void delete_batch(Context&, Call);
@@ -135,6 +140,7 @@ void get_agent(Context&, Call);
 void create_agent(Context&, Call);
 void change_agent(Context&, Call);
 void delete_agent(Context&, Call);
+void revoke_agent(Context&, Call);
 void get_settings(Context&, Call);
 void change_settings(Context&, Call);
 // quotas.cc

@@ -44,6 +44,7 @@ struct RouteParts {
   std::function<bool(const Request&)> authenticated;
   std::function<ServerStats()> stats;
   std::function<Means()> means = {};
+  Executor* folders = nullptr;  // For looks at folders, which may hang; null: the readers.
 
   // Served by others; absent: 404.
   std::function<bool(const ExchangePtr&)> login;  // The login paths: Auth::handle.

@@ -68,6 +68,11 @@ class Finder {
       lists.push_back(waiting());
       out.exact = false;
     }
+    if (filter_.unseen) {
+      // Named, as with asks; 3 is `failed`.
+      Statement& unseen = statement("FROM tasks INDEXED BY tasks_unseen WHERE state = 3 AND retrieved_at IS NULL");
+      lists.push_back(statement_list(db_, unseen, direction_, steps_in_index));
+    }
     if (!terms_.empty()) {
       Result<NumberListPtr> found = search();
       if (!found) return std::unexpected(found.error());

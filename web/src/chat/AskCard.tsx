@@ -4,13 +4,18 @@ import { useState } from 'react';
 import { api, call } from '../api/client';
 import type { WaitingFor } from '../api/types';
 import { useTranslation, type Translate } from '../i18n/i18n';
+import { useShownFolder } from '../lib/folders';
 import { shown } from '../lib/hidden';
 import { showError } from '../tasks/actions';
 import { askText } from '../tasks/summary';
 import { LongText } from '../ui/LongText';
+import { Diff } from './Diff';
 import type { Ask } from './transcript';
 
-type Reply = { decision: 'allow' | 'allow_always' | 'deny'; message?: string } | { answer: string };
+type Scope = 'once' | 'call' | 'pattern' | 'task' | 'agent';
+type Reply =
+  | { decision: 'allow' | 'deny'; scope?: Scope; pattern?: string; message?: string }
+  | { answer: string };
 
 // A question of the agent, answered where it stands.
 interface Props {
@@ -24,7 +29,9 @@ export function AskCard({ taskId, folder, ask, open }: Props) {
   const { t } = useTranslation();
   const [text, setText] = useState('');
   const [sending, setSending] = useState(false);
+  const [scope, setScope] = useState('once'); // A scope, and where it has one the place of its pattern: "pattern 0".
   const permission = ask.kind === 'permission';
+  const place = useShownFolder(permission ? ask.workDir : null);
   const send = async (reply: Reply) => {
     setSending(true);
     try {
@@ -71,26 +78,52 @@ export function AskCard({ taskId, folder, ask, open }: Props) {
         <div className="max-h-72 min-w-0 flex-1 overflow-auto break-words whitespace-pre-wrap" title={ask.text}>
           <LongText text={first} className="font-medium" />
           {more.length > 0 && <LongText text={more.join('\n')} className="mt-0.5 text-sm text-muted" />}
+          {place && (
+            <p className="mt-0.5 font-mono text-[12.5px] text-muted" data-testid="ask-folder">
+              {t('chat.ask.in', { folder: shown(place) })}
+            </p>
+          )}
         </div>
       </div>
+      {ask.diff && (
+        <div className="mt-3 overflow-hidden rounded-lg border border-line bg-bg">
+          <Diff text={shown(ask.diff)} />
+        </div>
+      )}
       {permission && (
         <div className="mt-3 flex flex-wrap gap-2 pl-7 max-md:pl-0">
           <button
             type="button"
             className="btn btn-primary"
             disabled={sending}
-            onClick={() => void send({ decision: 'allow' })}
+            onClick={() => void send(allowance(scope, ask))}
           >
-            {t('chat.ask.allow')}
+            {t(scope === 'once' ? 'chat.ask.allow' : 'chat.ask.allowScope')}
           </button>
-          <button
-            type="button"
-            className="btn"
-            disabled={sending}
-            onClick={() => void send({ decision: 'allow_always' })}
-          >
-            {t('chat.ask.allowAlways')}
-          </button>
+          <label className="flex min-w-0 items-center gap-1">
+            <span className="sr-only">{t('chat.ask.further')}</span>
+            <select
+              className="field h-9 max-w-64 min-w-0"
+              value={scope}
+              disabled={sending}
+              onChange={(event) => setScope(event.target.value)}
+            >
+              <option value="once">{t('chat.ask.scope.once')}</option>
+              <option value="call">{t('chat.ask.scope.call')}</option>
+              {ask.patterns.map((each, i) => (
+                <option key={each.pattern} value={`pattern ${i}`}>
+                  {t('chat.ask.scope.pattern', { pattern: shown(each.pattern).replaceAll('\n', ', ') })}
+                </option>
+              ))}
+              <option value="task">{t('chat.ask.scope.task')}</option>
+              <option value="agent">{t('chat.ask.scope.agent')}</option>
+              {ask.patterns.map((each, i) => (
+                <option key={`agent ${each.pattern}`} value={`agent ${i}`}>
+                  {t('chat.ask.scope.agentPattern', { pattern: shown(each.pattern).replaceAll('\n', ', ') })}
+                </option>
+              ))}
+            </select>
+          </label>
           <button
             type="button"
             className="btn text-red"
@@ -152,6 +185,12 @@ export function AskCard({ taskId, folder, ask, open }: Props) {
   );
 }
 
+function allowance(chosen: string, ask: Ask): Reply {
+  const [scope = 'once', place] = chosen.split(' ');
+  const pattern = place === undefined ? undefined : ask.patterns[Number(place)]?.pattern;
+  return { decision: 'allow', scope: scope as Scope, ...(pattern === undefined ? {} : { pattern }) };
+}
+
 // What was decided, and in which words.
 function decisionText({ decision, by, words }: NonNullable<Ask['answer']>, t: Translate): string {
   if (by === 'timeout') return t('chat.ask.decision.timeout');
@@ -168,6 +207,9 @@ export const askOf = (waiting: WaitingFor): Ask | null =>
         kind: waiting.kind,
         text: waiting.text ?? '',
         options: waiting.options ?? [],
+        workDir: waiting.work_dir ?? null,
+        diff: waiting.diff ?? null,
+        patterns: waiting.patterns ?? [],
         answer: null,
         message: null,
         part: 0,

@@ -119,6 +119,7 @@ export default function Details({ task }: { task: Task }) {
         </Line>
         <Line name={t('details.created')}>{time(task.created_at)}</Line>
         {task.started_at && <Line name={t('details.started')}>{time(task.started_at)}</Line>}
+        {task.deadline_at && <Line name={t('details.deadline')}>{time(task.deadline_at)}</Line>}
         {task.completed_at && <Line name={t('details.completed')}>{time(task.completed_at)}</Line>}
         <Line name={t('details.turns')}>
           {n(task.progress.turns)} · {t('tasks.row.attempt', { n: task.attempt })}

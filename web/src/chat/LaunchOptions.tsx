@@ -37,14 +37,6 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
   );
   return (
     <div className="card mt-3 grid gap-x-4 gap-y-3 p-4 md:grid-cols-2" data-testid="launch-options">
-      <Field label={t('launch.folder')} wide={!command}>
-        <input
-          className="field font-mono text-[13px]"
-          value={options.folder}
-          onChange={(event) => onChange({ folder: event.target.value })}
-          placeholder={t('launch.folderDefault')}
-        />
-      </Field>
       {!command && (
         <>
           <Field label={t('launch.folders')} wide>

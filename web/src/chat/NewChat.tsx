@@ -7,12 +7,14 @@ import { api, call } from '../api/client';
 import type { Agent, Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { randomKey } from '../lib/clipboard';
+import { lastFolder } from '../lib/folders';
 import { shown } from '../lib/hidden';
 import { queryClient, upToDate, useAgents, useTask } from '../queries';
 import { showError } from '../tasks/actions';
 import { AgentIcon } from '../ui/AgentIcon';
 import { Composer } from './Composer';
 import { readDraft, writeDraft } from './drafts';
+import { FolderChip } from './FolderChip';
 import { changed, launchOf, noOptions, textsOf, type Fork } from './launch';
 import { LaunchOptions } from './LaunchOptions';
 import { messageText } from './Message';
@@ -47,7 +49,7 @@ export function NewChat({ agentId, forkOf, at }: Props) {
     all[0];
   const command = chosen?.driver === 'command';
   const place = forkOf ? `fork ${forkOf}` : 'new';
-  const [options, setOptions] = useState(noOptions);
+  const [options, setOptions] = useState(() => ({ ...noOptions, folder: lastFolder.get() }));
   const [open, setOpen] = useState(false);
   const [nonce, setNonce] = useState(0);
   // The same words asked twice because an answer was lost make one task.
@@ -73,6 +75,7 @@ export function NewChat({ agentId, forkOf, at }: Props) {
         if (batch) batch = task.batch_id ?? batch;
       }
       keys.current.clear();
+      lastFolder.set(options.folder.trim());
       writeDraft(place, '');
       if (batch) void navigate({ to: '/tasks', search: { batch } });
       else if (first) void navigate({ to: '/chat', search: { taskId: first.id } });
@@ -154,6 +157,10 @@ export function NewChat({ agentId, forkOf, at }: Props) {
           disabled={!chosen?.available || (forkOf !== undefined && !fork)}
           onSend={launch}
         >
+          <FolderChip
+            folder={options.folder}
+            onChange={(folder) => setOptions((old) => ({ ...old, folder }))}
+          />
           <button type="button" className="btn btn-ghost" aria-expanded={open} onClick={() => setOpen(!open)}>
             <SlidersHorizontal size={15} aria-hidden />
             {t('launch.options')}

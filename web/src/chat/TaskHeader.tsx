@@ -3,6 +3,7 @@ import { ArrowLeft, RotateCcw, Square, Trash2 } from 'lucide-react';
 
 import type { Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
+import { useShownFolder } from '../lib/folders';
 import { shortModel } from '../lib/format';
 import { shown as shownName } from '../lib/hidden';
 import { usePhone } from '../lib/hooks';
@@ -25,6 +26,7 @@ export function TaskHeader({ task, tabs, shown, onTab, onCancel, onDelete }: Pro
   const { t } = useTranslation();
   const phone = usePhone();
   const command = task.kind === 'command';
+  const folder = useShownFolder(task.work_dir);
   return (
     <header className="border-b border-line px-6 pt-4 max-md:px-4">
       <div className="flex items-center gap-3">
@@ -71,7 +73,9 @@ export function TaskHeader({ task, tabs, shown, onTab, onCancel, onDelete }: Pro
       {phone && (
         <p className="mt-1.5 flex min-w-0 items-center gap-3 overflow-hidden">
           <StatusBadge task={task} />
-          <span className="truncate text-xs text-muted">{task.agent}</span>
+          <span className="truncate text-xs text-muted">
+            {task.agent} · <bdi className="font-mono">{shownName(folder)}</bdi>
+          </span>
           <Usage task={task} />
         </p>
       )}
@@ -94,6 +98,9 @@ export function TaskHeader({ task, tabs, shown, onTab, onCancel, onDelete }: Pro
         </div>
         {!phone && (
           <span className="mb-2.5 ml-auto flex min-w-0 items-center gap-3 text-xs text-muted">
+            <span className="min-w-0 truncate font-mono" title={t('details.workDir')} data-testid="task-folder">
+              <bdi>{shownName(folder)}</bdi>
+            </span>
             <span className="min-w-0 truncate">
               {task.agent}
               {task.model ? ` · ${shortModel(task.model)}` : ''}

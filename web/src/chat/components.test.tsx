@@ -83,6 +83,9 @@ describe('AskCard', () => {
     kind: 'answer',
     text: 'Which?',
     options: ['red', 'blue'],
+    workDir: null,
+    diff: null,
+    patterns: [],
     answer: null,
     message: null,
     part: 0,
@@ -94,8 +97,32 @@ describe('AskCard', () => {
     rerender(<AskCard folder={null} taskId="t" ask={{ ...ask, kind: 'permission' }} open />);
     expect(screen.getAllByRole('button').map((each) => each.textContent)).toEqual([
       'Allow once',
-      'Allow for this task',
       'Deny',
+    ]);
+    rerender(
+      <AskCard
+        folder={null}
+        taskId="t"
+        ask={{
+          ...ask,
+          kind: 'permission',
+          workDir: '/srv/project',
+          diff: '--- a\n+++ a\n@@ -1,1 +1,1 @@\n-old\n+new\n',
+          patterns: [{ pattern: 'npm test *', text: 'commands that begin with `npm test`' }],
+        }}
+        open
+      />,
+    );
+    // What is decided about, and how far an answer may go (R14.3).
+    screen.getByText('in /srv/project');
+    screen.getByText('+new');
+    expect(screen.getAllByRole('option').map((each) => each.textContent)).toEqual([
+      'This once',
+      'This very call, in this task',
+      'npm test * in this task',
+      'Everything in this task',
+      'This very call, from now on for this agent',
+      'npm test * from now on for this agent',
     ]);
     rerender(
       <AskCard

@@ -6,8 +6,8 @@ const demo = { id: 'demo', driver: 'demo' };
 const shell = { id: 'command', driver: 'command' };
 
 it('a launch says what was set and nothing else', () => {
-  expect(launchOf('hi', demo, noOptions)).toEqual({ agent_id: 'demo', message: 'hi' });
-  expect(launchOf('ls', shell, noOptions)).toEqual({ kind: 'command', command: 'ls' });
+  expect(launchOf('hi', demo, noOptions)).toEqual({ agent_id: 'demo', message: 'hi', surface: 'page' });
+  expect(launchOf('ls', shell, noOptions)).toEqual({ kind: 'command', command: 'ls', surface: 'page' });
   expect(
     launchOf('hi', demo, {
       ...noOptions,
@@ -24,6 +24,7 @@ it('a launch says what was set and nothing else', () => {
   ).toEqual({
     agent_id: 'demo',
     message: 'hi',
+    surface: 'page',
     work_dir: '/src/app',
     add_dirs: ['/a', '/b'],
     model: 'm',
@@ -36,6 +37,7 @@ it('a launch says what was set and nothing else', () => {
   expect(launchOf('ls', shell, { ...noOptions, model: 'm', sandbox: 'strict', cost: '1' })).toEqual({
     kind: 'command',
     command: 'ls',
+    surface: 'page',
     sandbox: 'strict',
   });
 });
@@ -45,6 +47,7 @@ it('what is no number is not sent', () => {
     expect(launchOf('hi', demo, { ...noOptions, cost: text, minutes: text })).toEqual({
       agent_id: 'demo',
       message: 'hi',
+      surface: 'page',
     });
 });
 
@@ -52,6 +55,7 @@ it('a fork names the conversation and the message that it begins behind', () => 
   expect(launchOf('go', demo, noOptions, { session: 'ses_1', message: 'msg_2' })).toEqual({
     agent_id: 'demo',
     message: 'go',
+    surface: 'page',
     fork: true,
     parent_session_id: 'ses_1',
     parent_message_id: 'msg_2',

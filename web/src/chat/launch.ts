@@ -44,7 +44,10 @@ const amount = (text: string): number | undefined => {
 
 export function launchOf(text: string, agent: { id: string; driver: string }, options: Options, fork?: Fork): Launch {
   const command = agent.driver === 'command';
-  const body: Launch = command ? { kind: 'command', command: text } : { agent_id: agent.id, message: text };
+  const body: Launch = {
+    ...(command ? { kind: 'command', command: text } : { agent_id: agent.id, message: text }),
+    surface: 'page',
+  };
   if (options.folder.trim()) body.work_dir = options.folder.trim();
   const minutes = amount(options.minutes);
   if (minutes) body.timeout_s = Math.round(minutes * 60);
@@ -67,4 +70,5 @@ export function launchOf(text: string, agent: { id: string; driver: string }, op
 export const textsOf = (text: string, options: Options): string[] => (options.perLine ? lines(text) : [text]);
 
 export const changed = (options: Options): number =>
-  (Object.keys(noOptions) as (keyof Options)[]).filter((key) => options[key] !== noOptions[key]).length;
+  (Object.keys(noOptions) as (keyof Options)[]).filter((key) => key !== 'folder' && options[key] !== noOptions[key])
+    .length;

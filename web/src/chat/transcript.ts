@@ -13,6 +13,9 @@ export interface Ask extends Place {
   kind: string;
   text: string;
   options: string[];
+  workDir: string | null; // Of a permission: what is decided about.
+  diff: string | null;
+  patterns: { pattern: string; text: string }[];
   answer: { decision: string; by: string; words: string } | null;
 }
 export interface Warning extends Place {
@@ -115,10 +118,20 @@ export function apply(state: Transcript, event: StoredEvent): Transcript {
       break;
     }
     case 'ask.created': {
-      const { request_id, kind, text, options } = event.data;
+      const { request_id, kind, text, options, work_dir, diff, patterns } = event.data;
       next.asks = [
         ...state.asks,
-        { id: request_id, kind, text, options: options ?? [], answer: null, ...here(state.messages) },
+        {
+          id: request_id,
+          kind,
+          text,
+          options: options ?? [],
+          workDir: work_dir ?? null,
+          diff: diff ?? null,
+          patterns: patterns ?? [],
+          answer: null,
+          ...here(state.messages),
+        },
       ];
       break;
     }

@@ -12,6 +12,7 @@ const agent = (more: Partial<Agent> = {}): Agent => ({
   builtin: false,
   permission: null,
   permission_rules: [],
+  granted: [],
   max_concurrent: null,
   budget: { tokens: null, cost_usd: null, turns: null, tool_calls: null, wall_s: null },
   limits: { cpu_s: null, memory_bytes: null, processes: null, open_files: null, output_bytes: null, nice: 0 },

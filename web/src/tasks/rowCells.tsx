@@ -5,7 +5,9 @@ import type { ReactNode } from 'react';
 
 import type { Task } from '../api/types';
 import { useTranslation, type Language, type Translate } from '../i18n/i18n';
+import { useShownFolder } from '../lib/folders';
 import { ago, dateTime, ms, number, taskDuration } from '../lib/format';
+import { shown } from '../lib/hidden';
 import { useNow } from '../lib/hooks';
 import { WaitWords } from '../ui/StatusBadge';
 import { summary } from './summary';
@@ -32,6 +34,15 @@ function LastUpdate({ task }: { task: Task }) {
   const at = ms(task.progress.last_update);
   return at === null ? null : (
     <span className="shrink-0">{t('tasks.row.updated', { ago: ago(at, now, language) })}</span>
+  );
+}
+
+function RowFolder({ path }: { path: string }) {
+  const { t } = useTranslation();
+  return (
+    <bdi className="max-w-48 shrink-0 truncate font-mono text-[11px] max-md:hidden" title={t('details.workDir')}>
+      {shown(useShownFolder(path))}
+    </bdi>
   );
 }
 
@@ -83,6 +94,7 @@ export function summaryLine(task: Task, t: Translate, language: Language) {
       </span>,
     );
   if (isWorking(task) && kind !== 'ask') pieces.push(<LastUpdate key="u" task={task} />);
+  if (task.work_dir) pieces.push(<RowFolder key="f" path={task.work_dir} />);
   return (
     <div className="flex min-w-0 items-center gap-1.5 text-xs text-muted">
       {pieces.flatMap((piece, i) =>

@@ -2,6 +2,7 @@ import { Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 
 import { useTranslation } from '../i18n/i18n';
+import { useFolders } from '../lib/folders';
 import { usePhone } from '../lib/hooks';
 import { useKeys } from '../lib/keys';
 import { store, useStore } from '../lib/store';
@@ -18,6 +19,7 @@ export function Shell() {
   const navigate = useNavigate();
   const [help, setHelp] = useState(false);
   const palette = useStore(paletteOpen);
+  useFolders(''); // What "~" stands for, for everything that names a folder.
   useKeys({
     '?': () => setHelp(true),
     c: () => void navigate({ to: '/chat', search: {} }),

@@ -23,6 +23,7 @@
 #include "model/model.h"
 #include "process/journal.h"
 #include "shell/interactive.h"
+#include "shell/reads.h"
 #include "shell/subjects.h"
 #include "task/notice.h"
 
@@ -130,7 +131,7 @@ std::string ending_text(const process::RunEnd& end, const Arguments& arguments) 
     case How::limit:
       break;
   }
-  const Outcome outcome = command::make_outcome(end, {}, arguments.timeout_s * 1000);
+  const Outcome outcome = command::make_outcome(end, {}, arguments.timeout_s * 1000, Surface::tools);
   return "[" + (outcome.error ? outcome.error->message : std::string("it failed")) + "]";
 }
 
@@ -408,11 +409,9 @@ class Bash final : public Tool {
 Tool::Need need_of_command(std::string_view command, std::string_view where) {
   Tool::Need need;
   need.tool = tool_name;
-  if (const auto lines = shell::subjects(command)) {
-    for (const std::string& line : *lines) need.subject += (need.subject.empty() ? "" : "\n") + line;
-  } else {
-    need.subject = "? " + short_line(command, 1'000);
-  }
+  need.subject = shell::subject_of(command);
+  need.work_dir = where;
+  need.reads = shell::only_reads(command);
   need.text = fmt::format("Run: {}\nIn {}", bounded(command, 2'000, "The whole is in the tool call."), where);
   return need;
 }

@@ -1,6 +1,7 @@
 // `edit`: one exact replacement in a file, or all of them.
 #include <fmt/format.h>
 
+#include "base/line_diff.h"
 #include "base/text.h"
 #include "driver/builtin/tools/file_tool.h"
 #include "driver/builtin/tools/replace.h"
@@ -53,6 +54,15 @@ ToolOutcome edit_place(const FileCall& call, const Arguments& arguments) {
                                 around(replaced->text, replaced->first, arguments.new_string.size()))};
 }
 
+// Where it cannot be done the call will say why.
+std::string preview(const Place& place, const Arguments& arguments) {
+  const std::optional<std::string> text = text_of_place(place, file_bytes_max);
+  if (!text) return {};
+  const Result<Replaced> replaced =
+      replace_exactly(*text, arguments.old_string, arguments.new_string, arguments.replace_all);
+  return replaced ? line_diff(place.shown, *text, replaced->text, diff_bytes_max) : std::string();
+}
+
 std::string summary(const Arguments& arguments) { return arguments.path; }
 
 }  // namespace
@@ -78,7 +88,8 @@ std::unique_ptr<Tool> make_edit(FileParts parts) {
        .act = "Change",
        .read = read_fields,
        .summary = summary,
-       .work = edit_place});
+       .work = edit_place,
+       .preview = preview});
 }
 
 }  // namespace errand::builtin

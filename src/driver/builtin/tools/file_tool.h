@@ -37,6 +37,8 @@ struct FileToolSpec {
   void (*read)(Fields& fields, Arguments& into) = nullptr;
   std::string (*summary)(const Arguments& arguments) = nullptr;
   ToolOutcome (*work)(const FileCall& call, const Arguments& arguments) = nullptr;  // In the background.
+  // What would change, as a diff, for whoever is asked; null: nothing. In the background.
+  std::string (*preview)(const Place& place, const Arguments& arguments) = nullptr;
 };
 
 template <class Arguments>
@@ -56,7 +58,9 @@ class FileTool final : public Tool {
     Places places(parts_.places, context);
     const Result<Place> place = places.find(arguments->path, what_.access);
     if (!place) return std::unexpected(place.error());
-    return Prepared{.need = need_of(*place, what_.access, what_.act),
+    Need need = need_of(*place, what_.access, what_.act);
+    if (need.ask && what_.preview) need.diff = what_.preview(*place, *arguments);
+    return Prepared{.need = std::move(need),
                     .children = {},
                     .run = [this, arguments = std::move(*arguments), places = std::move(places)](ToolContext with,
                                                                                                  Done done) mutable {

@@ -173,6 +173,14 @@ Result<Fd> open_place_folder(const Place& place) {
   return fd;
 }
 
+std::optional<std::string> text_of_place(const Place& place, int64_t bytes_max) {
+  const Result<files::File> file = open_place(place);
+  if (!file || file->size > bytes_max) return std::nullopt;
+  std::string text(static_cast<size_t>(file->size), '\0');
+  if (files::read_at(*file, 0, text.data(), text.size()) != file->size || !is_utf8(text)) return std::nullopt;
+  return text;
+}
+
 Tool::Need need_of(const Place& place, Access access, std::string_view act) {
   Tool::Need need;
   need.ask = access == Access::write || !place.inside;

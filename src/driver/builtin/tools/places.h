@@ -83,6 +83,8 @@ Result<files::File> open_place(const Place& place);
 Result<Fd> open_place_folder(const Place& place);
 
 // What a tool that reads says it needs: nothing inside, somebody's word outside.
+// The text of a file as it is now, to be shown; nothing where it is none, cannot be read, or is longer than that.
+std::optional<std::string> text_of_place(const Place& place, int64_t bytes_max);
 Tool::Need need_of(const Place& place, Access access, std::string_view act);
 
 }  // namespace errand::builtin

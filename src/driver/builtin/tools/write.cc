@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/line_diff.h"
 #include "base/text.h"
 #include "driver/builtin/tools/file_tool.h"
 
@@ -45,6 +46,12 @@ ToolOutcome write_place(const FileCall& call, const Arguments& arguments) {
                                 lines, content.size())};
 }
 
+std::string preview(const Place& place, const Arguments& arguments) {
+  constexpr int64_t compared_max = 4 << 20;
+  const std::string old = text_of_place(place, compared_max).value_or("");
+  return line_diff(place.shown, old, arguments.content, diff_bytes_max);
+}
+
 std::string summary(const Arguments& arguments) { return arguments.path; }
 
 }  // namespace
@@ -67,7 +74,8 @@ std::unique_ptr<Tool> make_write(FileParts parts) {
        .act = "Write",
        .read = read_fields,
        .summary = summary,
-       .work = write_place});
+       .work = write_place,
+       .preview = preview});
 }
 
 }  // namespace errand::builtin

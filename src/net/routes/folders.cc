@@ -1,0 +1,93 @@
+// GET /api/folders: where work can be done, for whoever chooses a folder: those that tasks worked in lately, and the
+// completion of a path (R14.1).
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "api/query.h"
+#include "base/beside.h"
+#include "base/home.h"
+#include "base/json_out.h"
+#include "base/text.h"
+#include "net/routes/context.h"
+
+namespace errand::net {
+namespace {
+
+constexpr size_t shown_max = 50;
+constexpr size_t looked_at_max = 10'000;
+constexpr int recent_of = 100;       // The newest tasks,
+constexpr size_t recent_max = 12;    // and of their folders so many.
+constexpr int under_way_max = 4;     // Each may hang for as long as a network mount does.
+
+// The folders whose path begins so: "~/pro" is ~/project, "~/project/" all that are in it.
+std::vector<std::string> completed(const std::string& typed) {
+  const std::string path = from_home(typed);
+  std::vector<std::string> found;
+  if (!path.starts_with('/')) return found;
+  const size_t slash = path.rfind('/');
+  const std::string folder = path.substr(0, slash + 1), begin = path.substr(slash + 1);
+  std::error_code error;
+  size_t looked_at = 0;
+  for (auto at = std::filesystem::directory_iterator(folder, error);
+       !error && at != std::filesystem::directory_iterator() && looked_at < looked_at_max; at.increment(error)) {
+    ++looked_at;
+    const std::string name = at->path().filename().string();
+    // A hidden one where it is asked for.
+    if (!name.starts_with(begin) || (name.starts_with('.') && begin.empty()) || !is_utf8(name)) continue;
+    std::error_code none;
+    if (at->is_directory(none)) found.push_back(folder + name);
+  }
+  std::ranges::sort(found);
+  if (found.size() > shown_max) found.resize(shown_max);
+  return found;
+}
+
+std::vector<std::string> recent(Store& store) {
+  std::vector<std::string> folders;
+  const Result<TaskPage> page = store.list({}, {.limit = recent_of, .cursor = {}});
+  if (!page) return folders;
+  for (const Task& task : page->tasks) {
+    const std::string& folder = task.launch.work_dir;
+    if (folder.empty() || std::ranges::find(folders, folder) != folders.end()) continue;
+    folders.push_back(folder);
+    if (folders.size() == recent_max) break;
+  }
+  return folders;
+}
+
+void write_folders(JsonOut& out, std::string_view field, const std::vector<std::string>& folders) {
+  out.key(field).array();
+  for (const std::string& folder : folders) out.object().field("path", folder).field("shown", to_home(folder)).end();
+  out.end();
+}
+
+}  // namespace
+
+void list_folders(Context& context, Call call) {
+  const Result<std::string> path = api::parse_path(call.request().query);
+  if (!path) return call.refuse(path.error());
+  if (context.folders_under_way >= under_way_max)
+    return call.refuse({Code::unavailable, "Some folders do not answer. Type the path whole.", "work_dir_unreachable"});
+  ++context.folders_under_way;
+  run_then(
+      context.parts.readers, context.parts.loop, [&store = context.parts.store] { return recent(store); },
+      [&context, typed = *path, call = std::move(call)](std::vector<std::string> lately) mutable {
+        Executor& threads = context.parts.folders != nullptr ? *context.parts.folders : context.parts.readers;
+        run_then(threads, context.parts.loop, [typed = std::move(typed)] { return completed(typed); },
+                 [&context, lately = std::move(lately), call = std::move(call)](const std::vector<std::string>& found) {
+                   --context.folders_under_way;
+                   const std::string usual = context.parts.engine.administration().settings().default_work_dir;
+                   std::string text;
+                   JsonOut out(text);
+                   out.object();
+                   write_folders(out, "folders", found);
+                   write_folders(out, "recent", lately);
+                   out.key("default").object().field("path", usual).field("shown", to_home(usual)).end();
+                   out.text_or_null("home", from_home("~") == "~" ? "" : from_home("~")).end();
+                   call.answer(200, std::move(text));
+                 });
+      });
+}
+
+}  // namespace errand::net
