@@ -49,18 +49,18 @@ bool is_git_control(const std::string& real) {
 }  // namespace
 
 void ReadableFolders::set(const TaskId& task, std::vector<std::string> folders) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   folders_.insert_or_assign(task.value, std::move(folders));
 }
 
 std::vector<std::string> ReadableFolders::of(const TaskId& task) const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto found = folders_.find(task.value);
   return found == folders_.end() ? std::vector<std::string>() : found->second;
 }
 
 void ReadableFolders::forget(const TaskId& task) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   folders_.erase(task.value);
 }
 
