@@ -11,11 +11,11 @@
 
 #include "base/beside.h"
 #include "base/log.h"
-#include "driver/command/artifact_folders.h"
 #include "driver/command/command_turn.h"
 #include "driver/command/output.h"
-#include "driver/command/spawn.h"
 #include "driver/command/watch.h"
+#include "driver/run/artifact_folders.h"
+#include "driver/run/spawn.h"
 #include "driver/run_name.h"
 #include "shell/interactive.h"
 
@@ -76,7 +76,7 @@ void add_artifacts_without_run(const std::string& folder, std::vector<Driver::Kn
 
 class CommandDriver final : public Driver {
  public:
-  CommandDriver(CommandOptions options, CommandParts parts) : options_(std::move(options)), parts_(parts) {
+  CommandDriver(run::Options options, CommandParts parts) : options_(std::move(options)), parts_(parts) {
     if (!options_.open_journal)
       options_.open_journal = [folder = options_.data_dir](const std::string& run) {
         return process::Journal::open(process::run_folder(folder, run));
@@ -105,14 +105,14 @@ class CommandDriver final : public Driver {
   Executor& folders() const { return parts_.folders != nullptr ? *parts_.folders : parts_.background; }
   void gather_last(std::shared_ptr<const Task> task, Gathered done);
 
-  CommandOptions options_;
+  run::Options options_;
   CommandParts parts_;
-  const std::shared_ptr<const CommandOptions> kept_options_ = std::make_shared<CommandOptions>(options_);  // For looks.
-  const std::shared_ptr<ArtifactFolders> folders_ = std::make_shared<ArtifactFolders>(kept_options_);
+  const std::shared_ptr<const run::Options> kept_options_ = std::make_shared<run::Options>(options_);  // For looks.
+  const std::shared_ptr<run::ArtifactFolders> folders_ = std::make_shared<run::ArtifactFolders>(kept_options_);
   Beside beside_{&files(), parts_.engine};
   // Shared with what runs in the background, which may outlive this.
-  std::shared_ptr<Artifacts> artifacts_ =
-      std::make_shared<Artifacts>(options_.data_dir, options_.artifacts, parts_.folders);
+  std::shared_ptr<run::Artifacts> artifacts_ =
+      std::make_shared<run::Artifacts>(options_.data_dir, options_.artifacts, parts_.folders);
 };
 
 Status CommandDriver::check(const Launch& launch) const {
@@ -126,11 +126,11 @@ Status CommandDriver::check(const Launch& launch) const {
     if (Status good = check_word(word); !good) return good;
   if (Status good = check_nobody_is_asked(launch); !good) return good;
   if (Status good = check_patterns(launch.notify_on); !good) return good;
-  return check_surroundings(parts_.supervisor.abilities(), launch);
+  return run::check_surroundings(parts_.supervisor.abilities(), launch);
 }
 
 Driver::Look CommandDriver::look(const Launch& launch) const {
-  return look_at_folders(kept_options_, parts_.supervisor.abilities(), launch);
+  return run::look_at_folders(kept_options_, parts_.supervisor.abilities(), launch);
 }
 
 Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sink) {
@@ -145,7 +145,7 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
   const Launch& launch = task.launch;
   const std::vector<std::string> argv =
       launch.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", launch.command} : launch.argv;
-  Spawn spawn = plan_spawn(options_, task, run_name(task.id, task.run), argv);
+  run::Spawn spawn = run::plan_spawn(options_, task, run_name(task.id, task.run), argv);
   auto turn = std::make_unique<CommandTurn>(options_, parts_, sink, std::move(spawn.request), std::move(mark),
                                             request.reattach ? task.progress.cpu_s : 0, launch.notify_on);
   turn->prepare_with(
@@ -153,7 +153,7 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
        argv]() -> Result<std::vector<std::string>> {
         if (Result<std::string> artifacts = folders->make(task->id); !artifacts)
           return std::unexpected(artifacts.error());
-        return sandboxed(*options, can, *task, argv);
+        return run::sandboxed(*options, can, *task, argv);
       },
       launch.sandbox == Sandbox::off ? files() : folders());
   turn->gather_with([this, task = request.task](Gathered done) { gather_last(task, std::move(done)); });
@@ -268,14 +268,8 @@ std::vector<int> CommandDriver::log_runs(const TaskId& task, int last_run) const
 
 }  // namespace
 
-std::unique_ptr<Driver> make_command_driver(CommandOptions options, CommandParts parts) {
+std::unique_ptr<Driver> make_command_driver(run::Options options, CommandParts parts) {
   return std::make_unique<CommandDriver>(std::move(options), parts);
-}
-
-std::string run_name(const TaskId& task, int run) { return errand::run_name({task, run, {}, {}}); }
-
-std::string artifact_folder(const std::string& data_dir, const TaskId& task) {
-  return data_dir + "/artifacts/" + task.value;
 }
 
 }  // namespace errand::command

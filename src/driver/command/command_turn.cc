@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "driver/command/usage_text.h"
+#include "driver/run/usage_text.h"
 
 namespace errand::command {
 namespace {
@@ -28,7 +28,7 @@ auto CommandTurn::guarded(F work) {
   };
 }
 
-CommandTurn::CommandTurn(const CommandOptions& options, const CommandParts& parts, Sink& sink,
+CommandTurn::CommandTurn(const run::Options& options, const CommandParts& parts, Sink& sink,
                          process::SpawnRequest request, OutputMark mark, double cpu_s,
                          const std::vector<std::string>& notify_on)
     : options_(options),
@@ -144,7 +144,7 @@ void CommandTurn::probe() {
                       if (works)
                         report({report::Resources{cpu_s_, usage->memory_bytes}});
                       else
-                        report({report::Still{describe(*usage)}});
+                        report({report::Still{run::describe(*usage)}});
                     }));
 }
 
@@ -229,7 +229,7 @@ void CommandTurn::read_some() {
           read.reads.push_back(*std::move(piece));
         }
         // It is the last one: what the outcome quotes comes with it.
-        if (ended && (next >= to || next == from)) read.tails = read_tails(*read.journal);
+        if (ended && (next >= to || next == from)) read.tails = run::read_tails(*read.journal);
         return read;
       },
       [this](ReadSome read) {
@@ -290,7 +290,7 @@ void CommandTurn::drain(bool on) {
     cpu_s_ = std::max(cpu_s_, end_->cpu_s);
     made.emplace_back(report::Resources{cpu_s_, end_->max_memory_bytes});
   }
-  gather_then_finish(std::move(made), make_outcome(*end_, tails_.value_or(Tails{}), request_.timeout_ms));
+  gather_then_finish(std::move(made), run::make_outcome(*end_, tails_.value_or(run::Tails{}), request_.timeout_ms));
 }
 
 void CommandTurn::gather_then_finish(std::vector<Report> last, Outcome outcome) {

@@ -1,4 +1,4 @@
-#include "driver/command/artifact_folders.h"
+#include "driver/run/artifact_folders.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -6,10 +6,10 @@
 
 #include <sys/stat.h>
 
-#include "driver/command/spawn.h"
+#include "driver/run/spawn.h"
 #include "files/walk.h"
 
-namespace errand::command {
+namespace errand::run {
 namespace {
 
 // As make_artifact_folder made it: a command may have changed its rights, or put something else in its place.
@@ -56,4 +56,4 @@ void ArtifactFolders::give_back(const TaskId& task) {
   if (const std::optional<size_t> number = take(false)) std::ignore = ::rename(folder.c_str(), spare(*number).c_str());
 }
 
-}  // namespace errand::command
+}  // namespace errand::run

@@ -11,15 +11,13 @@
 #include <string>
 
 #include "base/result.h"
-#include "driver/command/command_driver.h"
+#include "driver/run/options.h"
 
-namespace errand::command {
+namespace errand::run {
 
 class ArtifactFolders {
  public:
-  explicit ArtifactFolders(std::shared_ptr<const CommandOptions> options) : options_(std::move(options)) {
-    full_.set();
-  }
+  explicit ArtifactFolders(std::shared_ptr<const Options> options) : options_(std::move(options)) { full_.set(); }
 
   // The task's folder, which is there when it returns: what it had, or an empty one.
   Result<std::string> make(const TaskId& task);
@@ -32,10 +30,10 @@ class ArtifactFolders {
   // The number of one that is there (or, of a place that is free), which is somebody else's no longer.
   std::optional<size_t> take(bool full);
 
-  const std::shared_ptr<const CommandOptions> options_;
+  const std::shared_ptr<const Options> options_;
   std::mutex mutex_;
   // Which spare ones there may be: at the start all of them, left by the server before. Guarded by mutex_.
   std::bitset<spare_max> full_;
 };
 
-}  // namespace errand::command
+}  // namespace errand::run
