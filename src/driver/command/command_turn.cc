@@ -62,6 +62,7 @@ void CommandTurn::prepare_with(Prepare prepare, Executor& threads) {
 
 void CommandTurn::spawn() {
   preparing_ = true;
+  if (!prepare_) return prepared(std::move(request_.argv));
   // Only a sandbox is made of folders that are not ours.
   if (request_.sandboxed)
     patience_.set(prepare_ms, [this] {
@@ -296,7 +297,7 @@ void CommandTurn::drain(bool on) {
 void CommandTurn::gather_then_finish(std::vector<Report> last, Outcome outcome) {
   if (!gather_ || outcome.kind == Outcome::Kind::lost) return finish(std::move(last), std::move(outcome));
   if (!last.empty()) report(std::move(last));
-  std::exchange(gather_, {})(guarded([this, outcome = std::move(outcome)](Result<ArtifactList> list) mutable {
+  std::exchange(gather_, {})(*end_, guarded([this, outcome = std::move(outcome)](Result<ArtifactList> list) mutable {
     if (over_) return;
     std::vector<Report> more;
     if (list) {

@@ -27,10 +27,11 @@ class CommandTurn final : public Turn, private process::RunListener {
   ~CommandTurn() override;
 
   // Asked for once, when the run has ended: the turn's end is told when it has answered, and what was gathered with it.
-  using Gather = std::move_only_function<void(Driver::Gathered)>;
+  using Gather = std::move_only_function<void(const process::RunEnd&, Driver::Gathered)>;
   void gather_with(Gather gather) { gather_ = std::move(gather); }
   // Makes what the run needs on disks, and says by which words it is started. It blocks, and may hang for as long as a
-  // network mount does, so it is called by one of `threads`, and owns all that it uses.
+  // network mount does, so it is called by one of `threads`, and owns all that it uses. Without it the request is whole
+  // as it is, and goes out at once.
   using Prepare = std::function<Result<std::vector<std::string>>()>;
   void prepare_with(Prepare prepare, Executor& threads);
   // Reported as they are, before anything else.
