@@ -16,8 +16,8 @@
 
 #include "base/executor.h"
 #include "base/result.h"
+#include "base/syncable.h"
 #include "files/beneath.h"
-#include "store/store.h"
 #include "task/agent.h"
 #include "task/artifact.h"
 #include "task/message.h"

@@ -18,20 +18,13 @@
 
 #include "base/executor.h"
 #include "base/result.h"
+#include "base/syncable.h"
 #include "task/event.h"
 #include "task/message.h"
 #include "task/notice.h"
 #include "task/task.h"
 
 namespace errand {
-
-// Something that must be on disk before a commit that speaks of it (a log's bytes before the `output` event).
-class Syncable {
- public:
-  virtual ~Syncable() = default;
-  // Called on the store's writer thread. Blocking.
-  virtual Status sync() = 0;
-};
 
 // Why a task is no longer there: what a not-found answer says (R3.6).
 enum class Gone : uint8_t { deleted, cleared, expired, session_ended };
@@ -82,6 +75,7 @@ struct Commit {
   };
   std::vector<Setting> settings;
 
+  // Synced before it is stored, on the store's writer thread. Where one cannot be, the commit is refused with its error.
   std::vector<std::shared_ptr<Syncable>> sync_first;
   Time now;  // Wall time of the decision.
 };
