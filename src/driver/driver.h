@@ -195,6 +195,7 @@ class Turn {
   virtual ~Turn() = default;
   // A further message during the turn; `Taken` follows when the agent has it. Repeats of an id are dropped.
   virtual Status send(const Message& message) = 0;
+  // A person's (or a rule's) answer to Asks, stored before. One that is no longer asked for is no error.
   virtual void answer(const std::string& request_id, const std::string& decision, const std::string& message) = 0;
   // Ends the work, with its whole process tree; `ended` follows. May be repeated.
   virtual void stop() = 0;
@@ -245,7 +246,9 @@ class Driver {
   // The checkpoint of a run that begins now: stored with its start, before open(). For what must be known of a run
   // that has reported nothing yet. Looks at no file.
   virtual std::string first_mark() const { return {}; }
-  // Begins (or takes up again) the turn. `sink` outlives the Turn.
+  // Begins (or takes up again) the turn; its start is stored. `sink` outlives the Turn, and may be called before this
+  // returns. Failure: nothing runs, no report follows, and the task fails with the sentence. Engine thread; must not
+  // block: what takes time is done behind it.
   virtual Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) = 0;
   // After a restart: the runs that it still knows, so that those whose task is gone can be ended (R2.3).
   struct KnownRun {
