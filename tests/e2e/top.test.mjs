@@ -243,7 +243,7 @@ describe('errand attach in a terminal', { skip: no_tmux }, () => {
     const terminal = await Terminal.open(t, server);
     terminal.run(`errand attach ${task.id}`);
     await terminal.shows(/it has answered/);
-    assert.match(terminal.screen({ escapes: true }), /\u001b\[1mThis is a demonstration/);
+    assert.match(terminal.screen({ escapes: true }), /\u001b\[1m(\u001b\[39m)?This is a demonstration/);
     assert.doesNotMatch(terminal.screen(), /\*\*This/);
     terminal.run('/help');
     await terminal.shows(/\/interrupt TEXT/);
