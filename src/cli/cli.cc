@@ -43,6 +43,9 @@ struct Dispatch {
   int operator()(const QuotaArgs& args) { return quota(context, args); }
   int operator()(const OpenArgs& args) { return open(context, args); }
   int operator()(const OpencodeArgs& args) { return opencode(context, args); }
+  int operator()(const CompletionArgs& args) { return completion(context, args); }
+  int operator()(const CompleteArgs& args) { return complete(context, args); }
+  int operator()(const ManArgs& args) { return man(context, args); }
   int operator()(const DoctorArgs& args) { return doctor(context, args); }
   int operator()(const VersionArgs& args) { return version(context, args); }
   int operator()(const ServeArgs& args) { return context.programs.serve(args.sources, args.json); }

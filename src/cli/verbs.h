@@ -33,6 +33,9 @@ int token(Context& context, const TokenArgs& args);
 int quota(Context& context, const QuotaArgs& args);
 int open(Context& context, const OpenArgs& args);
 int opencode(Context& context, const OpencodeArgs& args);
+int completion(Context& context, const CompletionArgs& args);
+int complete(Context& context, const CompleteArgs& args);
+int man(Context& context, const ManArgs& args);
 int doctor(Context& context, const DoctorArgs& args);
 int version(Context& context, const VersionArgs& args);
 
