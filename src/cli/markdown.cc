@@ -1,6 +1,7 @@
 #include "cli/markdown.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "cli/table.h"
@@ -31,7 +32,8 @@ struct Mark {
   std::string_view text;
   unsigned flag;
 };
-constexpr Mark marks[] = {{"**", bold}, {"__", bold}, {"~~", struck}, {"*", italic}, {"_", italic}};
+constexpr Mark marks[] = {{"***", bold | italic}, {"**", bold},  {"__", bold},
+                          {"~~", struck},         {"*", italic}, {"_", italic}};
 
 // Where the mark that opens at `at` closes; npos where it opens nothing.
 size_t closing(std::string_view text, size_t at, const Mark& mark) {
@@ -138,7 +140,7 @@ bool is_separator(std::string_view row) {
   return row.find('-') != std::string_view::npos && row.find_first_not_of("|-: ") == std::string_view::npos;
 }
 
-int width_of(const Runs& runs) {
+int width_of_runs(const Runs& runs) {
   int width = 0;
   for (const Run& run : runs) width += width_of(std::string_view(run.text));
   return width;
@@ -158,7 +160,7 @@ Runs inline_runs(std::string_view text) {
 
 // `first` and then the text, whose further lines stand below its first.
 std::vector<std::string> Markdown::hanging(const Runs& first, std::string_view text, int width) const {
-  const int indent = std::min(width_of(first), width / 2);
+  const int indent = std::min(width_of_runs(first), width / 2);
   const Runs runs = colours_ ? inline_runs(text) : Runs{{std::string(text), {}}};
   std::vector<std::string> lines;
   for (const Runs& line : wrap(runs, width - indent)) {
@@ -220,7 +222,7 @@ void Markdown::flush_table(int width, std::string& out) {
     for (const std::string_view cell : cells_of(row))
       line.push_back(colours_ ? inline_runs(cell) : Runs{{std::string(cell), {}}});
     widths.resize(std::max(widths.size(), line.size()));
-    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i]));
+    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of_runs(line[i]));
   }
   int total = 0;
   for (const int one : widths) total += one + 3;
@@ -240,7 +242,7 @@ void Markdown::flush_table(int width, std::string& out) {
       std::string bar;
       for (int k = 0; rule && k < widths[i]; ++k) bar += "─";
       line += rule ? styled(bar, quiet_style, colours_) : to_text(cell, colours_);
-      if (!rule && i + 1 < widths.size()) line.append(static_cast<size_t>(widths[i] - width_of(cell)), ' ');
+      if (!rule && i + 1 < widths.size()) line.append(static_cast<size_t>(widths[i] - width_of_runs(cell)), ' ');
     }
     out.append(line).append("\n");
   }

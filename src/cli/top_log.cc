@@ -1,6 +1,7 @@
 #include "cli/top_log.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 

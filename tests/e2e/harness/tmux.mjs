@@ -1,4 +1,5 @@
 // A terminal that a person sits at: tmux holds it, types into it and says what stands on it.
+import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import path from 'node:path';
 
@@ -8,14 +9,14 @@ import { until } from './wait.mjs';
 export const no_tmux = spawnSync('tmux', ['-V']).status === 0 ? false : 'tmux is not installed';
 
 export class Terminal {
-  // A shell with the server's data folder; `errand` is the program under test.
+  // A shell with the server's data folder.
   static async open(t, server, { columns = 80, rows = 24, env = {} } = {}) {
     const terminal = new Terminal();
     terminal.socket = path.join(temporary_folder(t, 'tmux'), 's');
-    terminal.env = { ...server.env, ERRAND_DATA_DIR: server.data_dir, LANG: 'C.UTF-8', TERM: 'xterm-256color', PS1: '$ ', ...env };
+    terminal.env = { ...server.env, ERRAND_DATA_DIR: server.data_dir, LANG: 'C.UTF-8', TERM: 'xterm-256color', PS1: '$ ', PATH: `${path.dirname(binary)}:${process.env.PATH}`, ...env };
     t.after(() => spawnSync('tmux', ['-S', terminal.socket, 'kill-server']));
     terminal.tmux('-f', '/dev/null', '-u', 'new-session', '-d', '-x', columns, '-y', rows, '-c', server.folder, 'bash', '--norc', '--noprofile', '-i');
-    terminal.run(`errand() { ${binary} "$@"; }; clear; echo "shell is"" ready"`);
+    terminal.run('clear; echo "shell is"" ready"');
     await terminal.shows(/^shell is ready/m);
     return terminal;
   }
@@ -48,7 +49,7 @@ export class Terminal {
   }
   async shows(pattern, options = {}) {
     try {
-      return await until(() => pattern.exec(this.screen(options)), { what: `the terminal shows ${pattern}` });
+      return await until(() => pattern.exec(this.screen(options)), { within: 10_000, what: `the terminal shows ${pattern}` });
     } catch (error) {
       error.message += `\n${this.screen(options)}`;
       throw error;
@@ -61,6 +62,8 @@ export class Terminal {
   async is_restored() {
     this.run('stty -a | tr " " "\\n" | grep -x -e icanon -e echo | tr "\\n" "+"; echo "the shell"" is back"');
     await this.shows(/(icanon\+echo|echo\+icanon)\+the shell is back/);
-    await this.shows(/shell is ready/);
+    assert.equal(this.tmux('display-message', '-p', '#{alternate_on}').trim(), '0', 'its own screen');
+    this.run('clear');
+    await this.shows_not(/the shell is back/);
   }
 }
