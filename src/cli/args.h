@@ -90,6 +90,8 @@ struct ListArgs {
   bool watch = false;
 };
 
+struct TopArgs {};
+
 struct ShowArgs {
   std::string id;
 };
@@ -245,7 +247,7 @@ struct UninstallArgs {};
 struct DoctorArgs {};
 struct VersionArgs {};
 
-using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs,
+using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
                               ArtifactsArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs,
                               WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs,
                               QuotaArgs, OpenArgs, OpencodeArgs, CompletionArgs, CompleteArgs, ManArgs, InstallArgs,

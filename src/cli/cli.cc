@@ -21,6 +21,7 @@ struct Dispatch {
   int operator()(const ForkArgs& args) { return fork(context, args); }
   int operator()(const AttachArgs& args) { return attach(context, args); }
   int operator()(const ListArgs& args) { return list(context, args); }
+  int operator()(const TopArgs& args) { return top(context, args); }
   int operator()(const ShowArgs& args) { return show(context, args); }
   int operator()(const OutputArgs& args) { return output(context, args); }
   int operator()(const LogsArgs& args) { return logs(context, args); }

@@ -535,6 +535,8 @@ constexpr Verb all[] = {
     {"ask", start, "Give an agent something to do", "errand ask \"Find out why the build is slow\" --follow",
      ask_setup},
     {"list", look, "List tasks", "errand list --status running,pending --watch", list_setup},
+    {"top", look, "Watch all tasks on a live screen, and answer, message, cancel or open them", "errand top",
+     no_setup<TopArgs>},
     {"show", look, "Show everything about a task", "errand show 01jcq5x7k2", show_setup},
     {"output", look, "Print a task's result", "errand output --wait 01jcq5x7k2", output_setup},
     {"logs", look, "Print a task's log or conversation", "errand logs -f --tail 20 01jcq5x7k2", logs_setup},

@@ -11,6 +11,7 @@ int ask(Context& context, const AskArgs& args);
 int fork(Context& context, const ForkArgs& args);
 int attach(Context& context, const AttachArgs& args);
 int list(Context& context, const ListArgs& args);
+int top(Context& context, const TopArgs& args);
 int show(Context& context, const ShowArgs& args);
 int output(Context& context, const OutputArgs& args);
 int logs(Context& context, const LogsArgs& args);
