@@ -134,6 +134,16 @@ page_unit() {
   count_tap_lines "$tap" && ((status == 0))
 }
 
+# What scripts/release makes, tried on clean systems and with every package manager. Needs the network, and root for the systems.
+release_packages() {
+  local key=$reports/release-key
+  as_root apt-get install -y -q --no-install-recommends debootstrap lintian minisign </dev/null >"$reports/apt.log" 2>&1 || return
+  install_tools release || return
+  rm -f "$key" "$key.pub" && minisign -G -W -f -s "$key" -p "$key.pub" >/dev/null && MINISIGN_KEY=$key scripts/release || return
+  ERRAND_RELEASE_PUBLIC_KEY=$key.pub node_tests packages 1 tests/release/packages.test.mjs || return
+  ERRAND_BIN=$root/build/dist/errand-linux-x64 node_tests packages-npm 1 tests/e2e/npm.test.mjs
+}
+
 # --- Fuzzers
 
 # Each target replays its corpus and then looks for new ground for a while, as many at once as there are processors. What
@@ -247,5 +257,5 @@ other_checks() {
   check "ESLint (the page)" page_lint
   # shellcheck disable=SC2046
   check "every file of tests/alone.txt is there" all_there $(alone_files)
-  check "shell scripts parse" bash -n scripts/*.sh scripts/ahead scripts/run scripts/test scripts/page .ci/run
+  check "shell scripts parse" bash -n scripts/*.sh scripts/ahead scripts/run scripts/test scripts/page scripts/release .ci/run
 }

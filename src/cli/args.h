@@ -234,13 +234,23 @@ struct CompleteArgs {
 };
 struct ManArgs {};
 
+struct InstallArgs {
+  bool service = true;  // A unit of the user's systemd.
+  bool linger = false;
+};
+struct UpgradeArgs {
+  std::string file;  // The newer program; empty with `undo`.
+  bool undo = false;
+};
+struct UninstallArgs {};
+
 struct DoctorArgs {};
 struct VersionArgs {};
 
-using VerbArgs =
-    std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
-                 ArtifactsArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs,
-                 AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs, QuotaArgs, OpenArgs, OpencodeArgs,
-                 CompletionArgs, CompleteArgs, ManArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
+using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
+                              ArtifactsArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs,
+                              WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs,
+                              QuotaArgs, OpenArgs, OpencodeArgs, CompletionArgs, CompleteArgs, ManArgs, InstallArgs,
+                              UpgradeArgs, UninstallArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

@@ -46,6 +46,9 @@ struct Dispatch {
   int operator()(const CompletionArgs& args) { return completion(context, args); }
   int operator()(const CompleteArgs& args) { return complete(context, args); }
   int operator()(const ManArgs& args) { return man(context, args); }
+  int operator()(const InstallArgs& args) { return install(context, args); }
+  int operator()(const UpgradeArgs& args) { return upgrade(context, args); }
+  int operator()(const UninstallArgs& args) { return uninstall(context, args); }
   int operator()(const DoctorArgs& args) { return doctor(context, args); }
   int operator()(const VersionArgs& args) { return version(context, args); }
   int operator()(const ServeArgs& args) { return context.programs.serve(args.sources, args.json); }

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/version.h"
+#include "cli/install.h"
 #include "cli/shape.h"
 #include "cli/verbs.h"
 
@@ -159,7 +160,7 @@ exits with the command\(aqs own code.
 
 }  // namespace
 
-int man(Context& context, const ManArgs&) {
+std::string man_page() {
   std::string out = fmt::format(
       ".\\\" Made by: errand man\n.TH ERRAND 1 {} \"errand {}\" \"User commands\"\n.nh\n.ad l\n"
       ".SH NAME\nerrand \\- background tasks for people and AI agents\n"
@@ -175,7 +176,11 @@ int man(Context& context, const ManArgs&) {
   for (const Verb& verb : verbs())
     if (*verb.group) verb_section(out, verb);
   out += after_verbs;
-  context.screen.out_bytes(out);
+  return out;
+}
+
+int man(Context& context, const ManArgs&) {
+  context.screen.out_bytes(man_page());
   return code(Exit::ok);
 }
 

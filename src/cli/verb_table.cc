@@ -452,6 +452,26 @@ Made completion_setup(CLI::App& app, Globals&) {
   return [args] { return *args; };
 }
 
+Made install_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<InstallArgs>();
+  app.add_flag_callback(
+      "--no-service", [args] { args->service = false; },
+      "No unit for systemd: the first verb that needs a server starts it");
+  app.add_flag("--linger", args->linger, "Keep the server running when you are not logged in (loginctl enable-linger)");
+  return [args] { return *args; };
+}
+
+Made upgrade_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<UpgradeArgs>();
+  app.add_option("file", args->file, "The newer errand")->type_name("FILE");
+  app.add_flag("--undo", args->undo, "Go back to the program before the last upgrade");
+  app.callback([args] {
+    if (args->file.empty() == !args->undo)
+      throw CLI::ValidationError("file", "is needed: errand upgrade FILE, or errand upgrade --undo");
+  });
+  return [args] { return *args; };
+}
+
 // A setting's help without the marks of the documentation, and what it is where nobody says.
 std::string flag_help(const Setting& setting) {
   std::string help =
@@ -550,6 +570,12 @@ constexpr Verb all[] = {
     {"open", around, "Open the page in a browser", "errand open --print", open_setup},
     {"opencode", around, "Give OpenCode errand's tools, or remove them", "errand opencode install", opencode_setup},
     {"serve", around, "Run the server", "errand serve --listen 127.0.0.1:4747 --max-concurrent 5", serve_setup},
+    {"install", around, "Install this program for you: on PATH, completions, a server that starts with you",
+     "errand install --linger", install_setup},
+    {"upgrade", around, "Replace the installed errand by a newer one, or go back", "errand upgrade ./errand-linux-x64",
+     upgrade_setup},
+    {"uninstall", around, "Remove what errand install made; your tasks stay", "errand uninstall",
+     no_setup<UninstallArgs>},
     {"completion", around, "Print what bash, zsh or fish needs to complete errand's words",
      "source <(errand completion bash)", completion_setup},
     {"man", around, "Print the manual page", "errand man | man -l -", no_setup<ManArgs>},

@@ -36,6 +36,9 @@ int opencode(Context& context, const OpencodeArgs& args);
 int completion(Context& context, const CompletionArgs& args);
 int complete(Context& context, const CompleteArgs& args);
 int man(Context& context, const ManArgs& args);
+int install(Context& context, const InstallArgs& args);
+int upgrade(Context& context, const UpgradeArgs& args);
+int uninstall(Context& context, const UninstallArgs& args);
 int doctor(Context& context, const DoctorArgs& args);
 int version(Context& context, const VersionArgs& args);
 
