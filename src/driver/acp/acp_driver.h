@@ -15,9 +15,9 @@
 #include "base/executor.h"
 #include "base/timers.h"
 #include "driver/acp/wire.h"
-#include "driver/command/command_driver.h"
 #include "driver/driver.h"
 #include "driver/program/program_driver.h"
+#include "driver/run/options.h"
 #include "fork/fork.h"
 #include "process/client.h"
 
@@ -26,7 +26,7 @@ namespace errand::acp {
 struct AcpOptions {
   // How processes of tasks are started: folders, limits, how they reach this server. An agent has the server's whole
   // environment beside it, for its keys and its home are there.
-  command::CommandOptions command;
+  run::Options command;
   std::string version;                            // errand's.
   program::McpServers mcp_servers;                // Of a task that has enable_mcp.
   std::function<program::Holder::Bounds()> kept;  // How many processes wait for a further turn. Absent: none.

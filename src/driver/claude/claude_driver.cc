@@ -9,8 +9,8 @@
 #include "driver/claude/claude_turn.h"
 #include "driver/claude/history.h"
 #include "driver/claude/wire.h"
-#include "driver/command/spawn.h"
 #include "driver/conversations.h"
+#include "driver/run/spawn.h"
 
 namespace errand::claude {
 namespace {
@@ -61,7 +61,7 @@ Result<std::vector<Message>> read_conversation(const std::string& folder, const 
 }
 
 // What the program has beside what every command has, and not what marks the conversation that the server itself is in.
-command::CommandOptions for_program(command::CommandOptions options) {
+run::Options for_program(run::Options options) {
   for (std::string& name : environment_names()) options.env_allow.push_back(std::move(name));
   std::erase_if(options.environment, [](const std::string& variable) { return is_session_mark(variable); });
   return options;
@@ -83,8 +83,8 @@ class ClaudeDriver final : public program::ProgramDriver, public Conversations {
         options_(std::move(options)),
         parts_(parts) {
     options_.command = ProgramDriver::options();
-    folder_ = command::server_variable(options_.command, "CLAUDE_CONFIG_DIR");
-    if (folder_.empty()) folder_ = command::server_variable(options_.command, "HOME") + "/.claude";
+    folder_ = run::server_variable(options_.command, "CLAUDE_CONFIG_DIR");
+    if (folder_.empty()) folder_ = run::server_variable(options_.command, "HOME") + "/.claude";
   }
 
   Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override;

@@ -14,15 +14,15 @@
 #include "base/time.h"
 #include "base/timers.h"
 #include "driver/claude/start.h"
-#include "driver/command/command_driver.h"
 #include "driver/driver.h"
 #include "driver/program/program_driver.h"
+#include "driver/run/options.h"
 #include "process/client.h"
 
 namespace errand::claude {
 
 struct Options {
-  command::CommandOptions command;  // As commands of the task are run: environment, folders, artifacts.
+  run::Options command;             // As commands of the task are run: environment, folders, artifacts.
   std::string program;              // Absolute.
   program::McpServers mcp_servers;  // Of a task that has enable_mcp. Absent: Claude Code gets none of errand's.
   std::function<program::Holder::Bounds()> kept;  // How many programs wait for a further turn. Absent: none.

@@ -12,7 +12,7 @@
 #include "base/replace_file.h"
 #include "base/text.h"
 #include "driver/claude/outcome.h"
-#include "driver/command/spawn.h"
+#include "driver/run/spawn.h"
 #include "fork/transcript.h"
 
 namespace errand::claude {
@@ -89,9 +89,9 @@ void ClaudeTurn::prepare() {
   preparing_ = true;
   files_.run(
       [data_dir = options_.command.data_dir, task = request_.task->id, servers = beginning_.servers] {
-        command::CommandOptions where;
+        run::Options where;
         where.data_dir = data_dir;
-        Result<std::string> folder = command::make_artifact_folder(where, task);
+        Result<std::string> folder = run::make_artifact_folder(where, task);
         if (!folder || servers.path.empty()) return folder;
         ::mkdir((data_dir + "/claude").c_str(), 0700);
         if (const int failed = replace_file(servers.path, servers.bytes, 0600, Durability::process); failed != 0)

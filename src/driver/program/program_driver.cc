@@ -5,14 +5,14 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "driver/command/spawn.h"
+#include "driver/run/spawn.h"
 #include "driver/run_name.h"
 
 namespace errand::program {
 
 namespace {
 
-command::CommandOptions with_journals(command::CommandOptions options) {
+run::Options with_journals(run::Options options) {
   if (!options.open_journal)
     options.open_journal = [folder = options.data_dir](const std::string& run) {
       return process::Journal::open(process::run_folder(folder, run));
@@ -36,10 +36,10 @@ Status check_prompt(const Launch& launch) {
   return fail(Code::invalid_argument, "This agent takes a prompt; commands are run by the agent \"command\".");
 }
 
-ProgramDriver::ProgramDriver(Kind kind, command::CommandOptions options, Parts parts,
-                             std::function<Holder::Bounds()> bounds, Holder::Wakes wakes)
+ProgramDriver::ProgramDriver(Kind kind, run::Options options, Parts parts, std::function<Holder::Bounds()> bounds,
+                             Holder::Wakes wakes)
     : kind_(kind),
-      options_(std::make_shared<command::CommandOptions>(with_journals(std::move(options)))),
+      options_(std::make_shared<run::Options>(with_journals(std::move(options)))),
       parts_(parts),
       holder_(line_parts(), std::move(bounds), std::move(wakes)) {}
 
@@ -57,16 +57,16 @@ Status ProgramDriver::check(const Launch& launch) const {
     return fail(Code::unsupported,
                 fmt::format("{} Launch it with sandbox \"off\", or use the agent \"builtin\".", kind_.no_sandbox),
                 "sandbox");
-  return command::check_surroundings(parts_.supervisor.abilities(), launch);
+  return run::check_surroundings(parts_.supervisor.abilities(), launch);
 }
 
 Driver::Look ProgramDriver::look(const Launch& launch) const {
-  return command::look_at_folders(options_, parts_.supervisor.abilities(), launch);
+  return run::look_at_folders(options_, parts_.supervisor.abilities(), launch);
 }
 
 std::string ProgramDriver::run_of(const TaskId& task, int run) const {
-  if (*kind_.tool == 0) return command::run_name(task, run);
-  return errand::run_name({.task = task, .run = run, .tool = kind_.tool, .key = "0"});
+  if (*kind_.tool == 0) return run_name(task, run);
+  return run_name(RunName{.task = task, .run = run, .tool = kind_.tool, .key = "0"});
 }
 
 Task ProgramDriver::as_program(const Task& task) const {
@@ -77,7 +77,7 @@ Task ProgramDriver::as_program(const Task& task) const {
 
 process::SpawnRequest ProgramDriver::plan(const Task& task, std::vector<std::string> argv) const {
   process::SpawnRequest request =
-      command::plan_spawn(*options_, as_program(task), run_of(task.id, task.run), std::move(argv)).request;
+      run::plan_spawn(*options_, as_program(task), run_of(task.id, task.run), std::move(argv)).request;
   request.timeout_ms = 0;  // The engine's: a turn may wait for a person.
   return request;
 }

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/timers.h"
-#include "driver/command/command_driver.h"
 #include "driver/driver.h"
 #include "driver/program/holder.h"
+#include "driver/run/options.h"
 #include "process/client.h"
 
 namespace errand::program {
@@ -38,7 +38,7 @@ struct Parts {
 
 class ProgramDriver : public Driver {
  public:
-  ProgramDriver(Kind kind, command::CommandOptions options, Parts parts, std::function<Holder::Bounds()> bounds,
+  ProgramDriver(Kind kind, run::Options options, Parts parts, std::function<Holder::Bounds()> bounds,
                 Holder::Wakes wakes);
 
   Capabilities capabilities() const override { return agent_capabilities(); }
@@ -53,7 +53,7 @@ class ProgramDriver : public Driver {
   Result<OpenArtifact> open_artifact(const Task& task, std::string_view id_or_name) const override;
 
  protected:
-  const command::CommandOptions& options() const { return *options_; }
+  const run::Options& options() const { return *options_; }
   lines::Parts line_parts() const;
   Holder& holder() { return holder_; }
   std::string run_of(const TaskId& task, int run) const;
@@ -72,7 +72,7 @@ class ProgramDriver : public Driver {
   void ours(std::move_only_function<void(Runs)> done);
 
   const Kind kind_;
-  std::shared_ptr<const command::CommandOptions> options_;  // Shared with looks, which may outlive this.
+  std::shared_ptr<const run::Options> options_;  // Shared with looks, which may outlive this.
   const Parts parts_;
   Holder holder_;
 };
