@@ -171,7 +171,8 @@ class Sink {
   // Calls `then` when has_room() holds (again): later, never inside this call, on the engine's thread. Only the last
   // one asked for is called; not at all once the turn is over, detached or destroyed.
   virtual void when_room(Work then) { when_stored(std::move(then)); }
-  // The work of this turn has ended and nothing of it is left (no process, no request). Exactly once, last.
+  // The work of this turn has ended and nothing of it is left: no process (but a program that waits for the next turn,
+  // driver/program/holder.h), no request. Exactly once, last.
   virtual void ended(Outcome outcome) = 0;
 };
 

@@ -47,7 +47,7 @@ class Drivers {
   Drivers() = default;
   Status make_builtin(const DriverParts& parts, const Settings& settings);
   void make_opencode(const DriverParts& parts);
-  void make_claude(const DriverParts& parts);
+  void make_claude(const DriverParts& parts, const Settings& settings);
   void make_acp(const DriverParts& parts, const Settings& settings);
 
   fork::Limits fork_;

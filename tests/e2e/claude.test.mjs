@@ -44,7 +44,7 @@ test('Found on PATH, asked without any setting: a prompt, its tools, its answer,
 });
 
 test('An edit is asked for, and done or not as it is answered; a question is one', { skip, timeout }, async (t) => {
-  const { server, model, ask, work_dir, pids } = await world(t);
+  const { server, model, ask, work_dir, pids } = await world(t, { env: { ERRAND_WARM_S: '0' } });
   const file = path.join(work_dir, 'made.txt');
   model.rule('write it', [call('Write', { file_path: file, content: 'made\n' }), { text: 'after the write' }], only);
   const first = await ask('write it', { permission: 'ask' });
@@ -124,6 +124,80 @@ test('kill -9 of errand in the middle of a turn: the next one takes it up, nothi
   assert.ok(pid > 0 && model.requests().filter((record) => record.body.tools?.length).length === 3, 'the model was asked once for each step');
 });
 
+test('A further turn goes on in the same program, as its task; also where errand is killed in it; none is left behind', { skip, timeout }, async (t) => {
+  const { server, model, ask, pids } = await world(t);
+  model.rule('the first turn', [{ text: 'one' }], only);
+  model.rule('the second turn', [call('mcp__errand__background_list', {}), { text: 'two', wait: 'in the second' }], only);
+  model.rule('the third turn', [{ text: 'three' }], only);
+  const say = (message) => server.expect(202, 'POST', `/api/tasks/${id}/message`, { message });
+  const turn = (number) => server.when(id, (task) => task.turn === number && ['completed', 'failed'].includes(task.status), { within });
+  const { id } = await ask('the first turn', { enable_mcp: true, permission: 'allow' });
+  assert.equal((await server.at_rest(id, { within })).result, 'one');
+  const first = pids();
+  assert.equal(first.length, 1, 'it waits');
+  await say('the second turn');
+  await model.waiting('in the second', { timeout_ms: within });
+  await server.kill9();
+  model.release('in the second');
+  await server.start();
+  const second = await turn(2);
+  assert.equal(second.result, 'two', JSON.stringify(second.error));
+  assert.deepEqual(pids(), first, 'the same program');
+  const listed = (await parts_of(server, id)).find((part) => part.type === 'tool_result');
+  assert.equal(listed?.is_error, false, `it reaches errand as its task: ${JSON.stringify(listed)}`);
+
+  await server.kill9();
+  await server.start();
+  await until(() => pids().length === 0, { what: 'what waited when errand was killed is ended', within });
+  await say('the third turn');
+  const third = await turn(3);
+  assert.equal(third.result, 'three', JSON.stringify(third.error));
+  const asked = model.requests().findLast((record) => record.body.tools?.length).body.messages;
+  assert.match(JSON.stringify(asked), /the first turn.*one.*the second turn.*two.*the third turn/s);
+  assert.equal(pids().length, 1);
+  await server.term();
+  await until(() => pids().length === 0, { what: 'what waits when errand leaves is ended', within });
+});
+
+test('What waits is ended when there are too many, and with its task', { skip, timeout }, async (t) => {
+  const { server, model, ask, pids } = await world(t, { env: { ERRAND_WARM_S: '86400', ERRAND_WARM_MAX: '2' } });
+  model.rule('say it', [{ text: 'said' }], only);
+  const ids = [];
+  for (let i = 0; i < 3; i++) {
+    ids.push((await ask('say it')).id);
+    await server.at_rest(ids[i], { within });
+  }
+  await until(() => pids().length === 2, { what: 'two wait', within });
+  await server.expect(204, 'DELETE', `/api/tasks/${ids[2]}`);
+  await until(() => pids().length === 1, { what: 'the one of the deleted task is gone', within });
+});
+
+test('What has waited for long enough is ended', { skip, timeout }, async (t) => {
+  const { server, model, ask, pids } = await world(t, { env: { ERRAND_WARM_S: '1' } });
+  model.rule('say it', [{ text: 'said' }], only);
+  const { id } = await ask('say it');
+  await server.at_rest(id, { within });
+  await until(() => pids().length === 0, { what: 'it is gone', within });
+  await server.expect(202, 'POST', `/api/tasks/${id}/message`, { message: 'say it once more' });
+  assert.equal((await server.when(id, (task) => task.turn === 2 && task.status === 'completed', { within })).result, 'said');
+});
+
+test('It has the MCP servers that the user has set up for errand, and their keys are in no process list', { skip, timeout }, async (t) => {
+  const script = path.join(path.dirname(new URL(import.meta.url).pathname), 'agents/mcp_sums.mjs');
+  const { server, model, ask, pids } = await world(t, { env: { SUMS_KEY: 'secret-of-sums' }, settings: `[mcp.sums]\ncommand = ["${process.execPath}", "${script}"]\npass_env = ["SUMS_KEY"]\n` });
+  model.rule('add them', [call('mcp__sums__key', {}), { text: 'added' }], only);
+  const { id } = await ask('add them', { enable_mcp: true, permission: 'allow' });
+  const task = await server.at_rest(id, { within });
+  assert.equal(task.result, 'added', JSON.stringify(task.error));
+  assert.match(JSON.stringify((await parts_of(server, id)).find((part) => part.type === 'tool_result')), /secret-of-sums/);
+  assert.equal(pids().length, 1);
+  assert.doesNotMatch(fs.readFileSync(`/proc/${pids()[0]}/cmdline`, 'utf8'), /secret-of-sums/);
+  const [file] = fs.readdirSync(path.join(server.data_dir, 'claude'));
+  assert.equal(fs.statSync(path.join(server.data_dir, 'claude', file)).mode & 0o777, 0o600);
+  await server.expect(204, 'DELETE', `/api/tasks/${id}`);
+  await until(() => fs.readdirSync(path.join(server.data_dir, 'claude')).length === 0, { what: 'the file goes with its task' });
+});
+
 test('kill -9 of errand while it asks: the answer that the next one is given reaches the same program', { skip, timeout }, async (t) => {
   const { server, model, ask, work_dir, pids } = await world(t);
   const file = path.join(work_dir, 'late.txt');
@@ -190,6 +264,7 @@ test('A fork of a session that a person has in Claude Code; one that is not ther
   assert.match(JSON.stringify(asked), /remember this colour.*The colour is teal.*which colour/s);
   const refused = await server.api('POST', '/api/tasks', { agent_id: 'claude', message: 'which colour', work_dir, fork: true, parent_session_id: randomUUID() });
   assert.ok(refused.status >= 400 && refused.status < 500, refused.text);
+  assert.doesNotMatch(refused.text, /Claude/, 'it is nobody’s session, and not Claude Code’s to refuse');
 });
 
 test('A usage limit is waited for, and lifted by whoever knows better; other errors say what to do', { skip, timeout }, async (t) => {
