@@ -218,6 +218,15 @@ struct OpenArgs {
   bool print = false;
 };
 
+// errand claude | codex | gemini install | uninstall.
+struct InstallArgs {
+  std::string program;
+  bool install = true;
+  bool wake = false;
+};
+
+struct HookArgs {};
+
 struct OpencodeArgs {
   bool install = true;
   bool wake = false;
@@ -227,9 +236,10 @@ struct OpencodeArgs {
 struct DoctorArgs {};
 struct VersionArgs {};
 
-using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs,
-                              ArtifactsArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs,
-                              WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs,
-                              QuotaArgs, OpenArgs, OpencodeArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
+using VerbArgs =
+    std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs, ArtifactsArgs,
+                 SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs,
+                 SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs, QuotaArgs, OpenArgs, OpencodeArgs, InstallArgs,
+                 HookArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

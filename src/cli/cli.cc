@@ -42,6 +42,8 @@ struct Dispatch {
   int operator()(const QuotaArgs& args) { return quota(context, args); }
   int operator()(const OpenArgs& args) { return open(context, args); }
   int operator()(const OpencodeArgs& args) { return opencode(context, args); }
+  int operator()(const InstallArgs& args) { return install(context, args); }
+  int operator()(const HookArgs& args) { return hook(context, args); }
   int operator()(const DoctorArgs& args) { return doctor(context, args); }
   int operator()(const VersionArgs& args) { return version(context, args); }
   int operator()(const ServeArgs& args) { return context.programs.serve(args.sources, args.json); }

@@ -32,6 +32,8 @@ int token(Context& context, const TokenArgs& args);
 int quota(Context& context, const QuotaArgs& args);
 int open(Context& context, const OpenArgs& args);
 int opencode(Context& context, const OpencodeArgs& args);
+int install(Context& context, const InstallArgs& args);
+int hook(Context& context, const HookArgs& args);
 int doctor(Context& context, const DoctorArgs& args);
 int version(Context& context, const VersionArgs& args);
 
