@@ -146,3 +146,19 @@ test('The hook is in nobody’s way: no server, no such conversation, no sense',
   quiet(await hook(input));
   assert.equal(server.card() === undefined || server.child.exitCode !== null, true, 'it starts none');
 });
+
+test('errand doctor says which agents are here, whether each has a login, and what to type where not', async (t) => {
+  const folder = temporary_folder(t, 'doc');
+  const bin = path.join(folder, 'bin');
+  for (const name of ['claude', 'gemini', 'codex-acp']) write(path.join(bin, name), '#!/bin/sh\nexit 1\n');
+  for (const name of fs.readdirSync(bin)) fs.chmodSync(path.join(bin, name), 0o755);
+  write(path.join(folder, '.codex/auth.json'), '{}');
+  const doctor = await errand({ folder, data_dir: path.join(folder, 'data'), env: clean_env(folder, { PATH: bin, GEMINI_API_KEY: 'x' }) }, ['doctor', '--json']);
+  const of = (name) => doctor.json.checks.find((check) => check.name === name);
+  assert.deepEqual([of('Claude Code').state, of('Codex').state, of('Gemini CLI').state, of('OpenCode').state], ['warning', 'ok', 'ok', 'ok'], doctor.out);
+  assert.match(of('Claude Code').fix, /\/login/);
+  assert.match(of('Codex').text, /login in .*\.codex/);
+  assert.match(of('Gemini CLI').text, /GEMINI_API_KEY is set/);
+  assert.match(of('OpenCode').fix, /npm install -g opencode-ai/);
+  assert.match(of('agents').text, /claude, codex, gemini/);
+});
