@@ -68,6 +68,7 @@ bool on_path(std::string_view program) {
 
 std::vector<AgentProgram> agent_programs() {
   std::vector<AgentProgram> programs;
+  programs.reserve(known.size());
   for (const Known& one : known)
     programs.push_back({.agent = one.agent,
                         .name = one.name,

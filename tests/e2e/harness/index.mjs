@@ -10,3 +10,4 @@ export * from './demo.mjs';
 export * from './opencode.mjs';
 export * from './claude.mjs';
 export * from './agents.mjs';
+export * from './tmux.mjs';
