@@ -220,6 +220,15 @@ struct OpenArgs {
   bool print = false;
 };
 
+// errand claude | codex | gemini install | uninstall.
+struct AgentInstallArgs {
+  std::string program;
+  bool install = true;
+  bool wake = false;
+};
+
+struct HookArgs {};
+
 struct OpencodeArgs {
   bool install = true;
   bool wake = false;
@@ -247,10 +256,11 @@ struct UninstallArgs {};
 struct DoctorArgs {};
 struct VersionArgs {};
 
-using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
-                              ArtifactsArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs,
-                              WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs,
-                              QuotaArgs, OpenArgs, OpencodeArgs, CompletionArgs, CompleteArgs, ManArgs, InstallArgs,
-                              UpgradeArgs, UninstallArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
+using VerbArgs =
+    std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
+                 ArtifactsArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs,
+                 AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs, QuotaArgs, OpenArgs, OpencodeArgs,
+                 AgentInstallArgs, HookArgs, CompletionArgs, CompleteArgs, ManArgs, InstallArgs, UpgradeArgs,
+                 UninstallArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

@@ -43,6 +43,8 @@ struct Dispatch {
   int operator()(const QuotaArgs& args) { return quota(context, args); }
   int operator()(const OpenArgs& args) { return open(context, args); }
   int operator()(const OpencodeArgs& args) { return opencode(context, args); }
+  int operator()(const AgentInstallArgs& args) { return agent_install(context, args); }
+  int operator()(const HookArgs& args) { return hook(context, args); }
   int operator()(const CompletionArgs& args) { return completion(context, args); }
   int operator()(const CompleteArgs& args) { return complete(context, args); }
   int operator()(const ManArgs& args) { return man(context, args); }

@@ -443,6 +443,27 @@ Made opencode_setup(CLI::App& app, Globals&) {
   return [args] { return *args; };
 }
 
+// Which program is the verb's own name.
+Made agent_install_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<AgentInstallArgs>();
+  args->program = app.get_name();
+  app.add_option_function<std::string>(
+         "action", [args](const std::string& word) { args->install = word == "install"; },
+         "install: add errand to its settings, or update that; uninstall: take it back")
+      ->required()
+      ->check(CLI::IsMember({"install", "uninstall"}))
+      ->type_name("");
+  if (args->program == "claude")
+    app.add_flag("--wake", args->wake,
+                 "Let Claude go on with what has ended when it would stop, without waiting for your next message");
+  return [args] { return *args; };
+}
+
+Made hook_setup(CLI::App& app, Globals&) {
+  app.add_option("program", "Whose hook it is: claude")->required()->check(CLI::IsMember({"claude"}))->type_name("");
+  return [] { return HookArgs{}; };
+}
+
 Made completion_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<CompletionArgs>();
   app.add_option("shell", args->shell, "The shell: bash, zsh or fish")
@@ -569,6 +590,11 @@ constexpr Verb all[] = {
      "errand token create ci --scope tasks,exec --expires 30d", token_setup},
     {"open", around, "Open the page in a browser", "errand open --print", open_setup},
     {"opencode", around, "Give OpenCode errand's tools, or remove them", "errand opencode install", opencode_setup},
+    {"claude", around, "Give Claude Code errand's tools and notices, or take them back", "errand claude install",
+     agent_install_setup},
+    {"codex", around, "Give Codex errand's tools, or take them back", "errand codex install", agent_install_setup},
+    {"gemini", around, "Give Gemini CLI errand's tools, or take them back", "errand gemini install",
+     agent_install_setup},
     {"serve", around, "Run the server", "errand serve --listen 127.0.0.1:4747 --max-concurrent 5", serve_setup},
     {"install", around, "Install this program for you: on PATH, completions, a server that starts with you",
      "errand install --linger", install_setup},
@@ -582,6 +608,8 @@ constexpr Verb all[] = {
     {"doctor", around, "Check the installation and say how to fix what is wrong", "errand doctor",
      no_setup<DoctorArgs>},
     {"version", around, "Print the version", "errand version --json", no_setup<VersionArgs>},
+    {"hook", "", "Print a conversation's notices for the hook of errand claude install", "errand hook claude",
+     hook_setup},
     {"supervisor", "", "Run the supervisor, which owns the tasks' processes (the server starts it)",
      "errand supervisor", supervisor_setup},
     // parse.cc takes its words as they are.

@@ -33,6 +33,8 @@ int token(Context& context, const TokenArgs& args);
 int quota(Context& context, const QuotaArgs& args);
 int open(Context& context, const OpenArgs& args);
 int opencode(Context& context, const OpencodeArgs& args);
+int agent_install(Context& context, const AgentInstallArgs& args);
+int hook(Context& context, const HookArgs& args);
 int completion(Context& context, const CompletionArgs& args);
 int complete(Context& context, const CompleteArgs& args);
 int man(Context& context, const ManArgs& args);

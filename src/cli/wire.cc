@@ -334,6 +334,16 @@ Result<std::vector<QuotaInfo>> parse_quotas(std::string_view in) {
   });
 }
 
+Result<std::vector<NoticeInfo>> parse_notices(std::string_view in) {
+  return read<std::vector<NoticeInfo>>(in, [](const json::value& value) {
+    std::vector<NoticeInfo> notices;
+    each(value, "notices", [&](const json::value& notice) {
+      notices.push_back({.id = text(notice, "id"), .text = text(notice, "text")});
+    });
+    return notices;
+  });
+}
+
 Result<AgentInfo> parse_agent(std::string_view in) { return read<AgentInfo>(in, agent_of); }
 
 Result<std::vector<std::pair<std::string, std::string>>> parse_fields(std::string_view in) {

@@ -1,5 +1,5 @@
 // Tasks of agents that speak the Agent Client Protocol: one made with the protocol's own SDK, and one that misbehaves
-// (R1.6, R2.2, R4.6, R5.1, R6). The programs that people have are in acp_programs.test.mjs.
+// (R1.6, R2.2, R4.6, R5.1, R6). The programs that people have are in agents_script.test.mjs.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

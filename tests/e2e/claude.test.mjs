@@ -1,4 +1,5 @@
-// Tasks of the agent `claude`: the real Claude Code, under the supervisor, against the scripted model (R2.2, R4.5, R4.6, R5, R6).
+// Tasks of the agent `claude`: what is Claude Code's own beside the script for every agent (agents_script.test.mjs), with the real
+// Claude Code, under the supervisor, against the scripted model (R2.2, R4.5, R4.6, R5, R6).
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -85,43 +86,6 @@ test('An edit is asked for, and done or not as it is answered; a question is one
   await server.expect(200, 'POST', `/api/tasks/${asks.id}/answer`, { request_id: asked.waiting_for.request_id, answer: 'Blue' });
   assert.equal((await server.at_rest(asks.id, { within })).result, 'thanks');
   assert.match(JSON.stringify(await parts_of(server, asks.id)), /Which colour\?.{1,12}Blue/);
-});
-
-test('A message while it works reaches it in that turn; cancel ends its tools', { skip, timeout }, async (t) => {
-  const { server, model, ask, pids } = await world(t);
-  const mark = marker();
-  model.rule('begin', [{ ...call('Bash', { command: 'echo first', description: 'x' }), wait: 'told' }, long_sleep(mark)], only);
-  const { id } = await ask('begin', { permission: 'allow' });
-  await model.waiting('told', { timeout_ms: within });
-  await server.expect(202, 'POST', `/api/tasks/${id}/message`, { message: 'also this' });
-  model.release('told');
-  await until(() => marked(mark).length > 0, { what: 'its second tool runs', within });
-  assert.equal((await server.task(id)).turn, 1);
-  assert.match(JSON.stringify(model.requests().findLast((record) => record.body.tools?.length).body.messages), /also this/);
-  const users = (await server.get(`/api/tasks/${id}/messages`)).messages.filter((message) => message.role === 'user' && message.completed_at);
-  assert.equal(users.length, 2);
-  await server.cancel(id);
-  assert.equal((await server.at_rest(id, { within })).status, 'cancelled');
-  await until(() => marked(mark).length === 0 && pids().length === 0, { what: 'nothing of it is left', within: 30_000 });
-});
-
-test('kill -9 of errand in the middle of a turn: the next one takes it up, nothing is lost or doubled', { skip, timeout }, async (t) => {
-  const { server, model, ask, pids } = await world(t);
-  model.rule('three steps', [call('Bash', { command: 'echo one', description: 'x' }), { ...call('Bash', { command: 'echo two', description: 'y' }), wait: 'in the middle' }, { text: 'all done' }], only);
-  const { id } = await ask('three steps', { permission: 'allow' });
-  await model.waiting('in the middle', { timeout_ms: within });
-  const [pid] = pids();
-  await server.kill9();
-  model.release('in the middle');
-  await server.start();
-  const task = await server.at_rest(id, { within });
-  assert.equal(task.status, 'completed', JSON.stringify(task.error));
-  assert.equal(task.result, 'all done');
-  assert.equal(task.progress.tool_calls, 2);
-  const { messages } = await server.get(`/api/tasks/${id}/messages`);
-  assert.deepEqual(messages.map((message) => message.role), ['user', 'assistant', 'assistant', 'assistant']);
-  assert.equal(messages.flatMap((message) => message.parts).filter((part) => part.text === 'all done').length, 1);
-  assert.ok(pid > 0 && model.requests().filter((record) => record.body.tools?.length).length === 3, 'the model was asked once for each step');
 });
 
 test('A further turn goes on in the same program, as its task; also where errand is killed in it; none is left behind', { skip, timeout }, async (t) => {
@@ -238,18 +202,6 @@ test('kill -9 of Claude Code: failed with a code, its tools die with it, and a r
   assert.equal((await server.at_rest(id, { within })).status, 'cancelled');
 });
 
-test('A fork has the conversation before it', { skip, timeout }, async (t) => {
-  const { server, model, ask } = await world(t);
-  model.rule('remember', [{ text: 'The number is 4711.' }], only);
-  const parent = await server.at_rest((await ask('remember a number')).id, { within });
-  assert.equal(parent.status, 'completed', JSON.stringify(parent.error));
-  model.rule('which number was it', [{ text: 'It was 4711.' }], only);
-  const fork = await ask('which number was it', { fork: true, parent_session_id: parent.session_id });
-  assert.equal((await server.at_rest(fork.id, { within })).result, 'It was 4711.');
-  const asked = model.requests().findLast((record) => record.body.tools?.length).body.messages;
-  assert.match(JSON.stringify(asked), /remember a number.*The number is 4711.*which number was it/s);
-});
-
 test('A fork of a session that a person has in Claude Code; one that is not there is refused', { skip, timeout }, async (t) => {
   const { server, model, ask, work_dir, folder } = await world(t);
   const session = randomUUID();
@@ -299,24 +251,4 @@ test('Without a login, and as root with permissions skipped, it says what to do'
   const refused = await server.at_rest((await server.launch({ agent_id: reckless.id, message: 'hello', work_dir })).id, { within });
   assert.equal(refused.error.code, 'root_refused');
   assert.match(refused.error.message, /permission_mode/);
-});
-
-test('Three at once, each with a program and a conversation of its own', { skip, timeout }, async (t) => {
-  const { server, model, ask } = await world(t);
-  const names = ['first', 'second', 'third'];
-  for (const name of names) model.rule(`say ${name}`, [{ ...call('Bash', { command: `echo ${name}`, description: 'x' }) }, { text: `${name} is done` }], only);
-  const tasks = await Promise.all(names.map((name) => ask(`say ${name}`, { permission: 'allow' })));
-  const ended = await Promise.all(tasks.map(({ id }) => server.at_rest(id, { within })));
-  assert.deepEqual(ended.map((task) => task.result), names.map((name) => `${name} is done`));
-});
-
-test('It reaches errand as its task, and launches tasks of its own', { skip, timeout }, async (t) => {
-  const { server, model, ask } = await world(t);
-  model.rule('delegate', [call('mcp__errand__background_execute', { command: 'echo from below' }), { text: 'delegated' }], only);
-  const { id } = await ask('delegate', { enable_mcp: true, permission: 'allow' });
-  const task = await server.at_rest(id, { within });
-  assert.equal(task.status, 'completed', JSON.stringify(task.error));
-  const child = (await server.get('/api/tasks')).tasks.find((seen) => seen.kind === 'command');
-  assert.ok(child, JSON.stringify(await parts_of(server, id)));
-  assert.equal(child.parent_session_id, task.session_id);
 });
