@@ -5,14 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.h"
+
 namespace errand {
 namespace {
-
-uint64_t hash_of(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a.
-  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3;
-  return hash;
-}
 
 // Of the messages that wait for one task: they are in memory while its turn is at work.
 constexpr size_t waiting_bytes_max = 16 << 20;
@@ -163,14 +159,14 @@ void Decisions::watch_calls(const Report& report, Draft& draft) {
   if (most <= 0) return;
   Repeat& repeat = draft.after.repeat;
   if (const auto* done = std::get_if<report::ToolCompleted>(&report)) {
-    const uint64_t result = hash_of(done->output) | 1;  // Never 0.
+    const uint64_t result = fnv_hash(done->output) | 1;  // Never 0.
     if (repeat.result != 0 && repeat.result != result) repeat.count = std::min(repeat.count, 1);
     repeat.result = result;
     return;
   }
   const auto* call = std::get_if<report::ToolStarted>(&report);
   if (call == nullptr) return;
-  const uint64_t hash = hash_of(call->name + '\n' + call->input);
+  const uint64_t hash = fnv_hash(call->name + '\n' + call->input);
   if (repeat.call != hash) repeat = {.call = hash};
   repeat.count += 1;
   if (repeat.count == shared_.settings.loop_warn && repeat.count < most)

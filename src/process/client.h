@@ -45,6 +45,9 @@ struct SpawnRequest {
   int64_t output_limit = 0;  // Bytes kept of the log; 0: 64 MiB.
   RunLimits limits;
   int umask = 022;
+  // Where it may leave files, an absolute path; empty: nowhere. The keeper makes it before the start, and removes it
+  // after the end where it is empty. Only with Abilities::artifacts.
+  std::string artifacts;
   bool sandboxed = false;  // argv starts a sandbox (bwrap): a stop asks what runs in it, not the sandbox itself.
 };
 
@@ -65,10 +68,11 @@ struct RunEnd {
   double cpu_s = 0;
   int64_t max_memory_bytes = 0;
   Time started_at, ended_at;
-  int64_t output_bytes = 0;  // All that the run printed, cut or not.
-  std::string limit;         // "cpu", "memory" or "processes"; with
-  int64_t limit_value = 0;   // what was allowed, in seconds, bytes or processes, and
-  int64_t limit_seen = 0;    // what it had when it was ended; 0 where the kernel did not say.
+  int64_t output_bytes = 0;   // All that the run printed, cut or not.
+  bool left_nothing = false;  // Its SpawnRequest::artifacts was empty, and is gone. False: not known.
+  std::string limit;          // "cpu", "memory" or "processes"; with
+  int64_t limit_value = 0;    // what was allowed, in seconds, bytes or processes, and
+  int64_t limit_seen = 0;     // what it had when it was ended; 0 where the kernel did not say.
 };
 
 struct RunStatus {
@@ -111,6 +115,7 @@ struct Attached {
 // What the supervisor can do on this machine, as it found when it started.
 struct Abilities {
   bool known = false;          // False: an older supervisor, which does not say.
+  bool artifacts = false;      // It knows SpawnRequest::artifacts.
   bool cgroup = false;         // A run has a control group of its own,
   bool cgroup_memory = false;  // in which the kernel holds its memory,
   bool cgroup_pids = false;    // and its processes.

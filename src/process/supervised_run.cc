@@ -163,6 +163,7 @@ void SupervisedRun::take_report() {
         end_.max_memory_bytes = report.max_memory;
         end_.ended_at.ms = report.at_ms;
         end_.limit = std::string(report.limit, ::strnlen(report.limit, sizeof report.limit));
+        end_.left_nothing = report.left_nothing;
         end_.limit_value = report.limit_value;
         end_.limit_seen = report.limit_seen;
         begin_drain();

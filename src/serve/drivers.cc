@@ -8,6 +8,7 @@
 #include "driver/acp/acp_driver.h"
 #include "driver/builtin/builtin_driver.h"
 #include "driver/claude/claude_driver.h"
+#include "driver/command/command_driver.h"
 #include "driver/fake/demo.h"
 #include "driver/find_program.h"
 #include "driver/opencode/opencode_driver.h"

@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "driver/acp/acp_turn.h"
-#include "driver/command/spawn.h"
 #include "driver/find_program.h"
+#include "driver/run/spawn.h"
 #include "driver/run_name.h"
 
 namespace errand::acp {
@@ -23,7 +23,7 @@ class AcpDriver final : public Driver {
       options_.command.open_journal = [folder = options_.command.data_dir](const std::string& run) {
         return process::Journal::open(process::run_folder(folder, run));
       };
-    kept_options_ = std::make_shared<command::CommandOptions>(options_.command);
+    kept_options_ = std::make_shared<run::Options>(options_.command);
   }
 
   Capabilities capabilities() const override {
@@ -41,10 +41,10 @@ class AcpDriver final : public Driver {
       return fail(Code::unsupported,
                   "Agents over ACP do not run in errand's sandbox: they need their own keys and folders. Launch it "
                   "with sandbox \"off\", or use the agent \"builtin\".");
-    return command::check_surroundings(parts_.supervisor.abilities(), launch);
+    return run::check_surroundings(parts_.supervisor.abilities(), launch);
   }
   Look look(const Launch& launch) const override {
-    return command::look_at_folders(kept_options_, parts_.supervisor.abilities(), launch);
+    return run::look_at_folders(kept_options_, parts_.supervisor.abilities(), launch);
   }
   Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override {
     const auto option = request.agent->options.find("command");
@@ -69,7 +69,7 @@ class AcpDriver final : public Driver {
       done(std::move(runs));
     });
   }
-  void end_run(const TaskId& task, int run) override { parts_.supervisor.stop(command::run_name(task, run)); }
+  void end_run(const TaskId& task, int run) override { parts_.supervisor.stop(run_name(task, run)); }
   void forget(const TaskId& task) override {
     parts_.supervisor.list([&supervisor = parts_.supervisor, task](Result<std::vector<process::RunStatus>> listed) {
       if (!listed) return log_warning("acp", "the runs of a removed task stay for now: " + listed.error().message);
@@ -81,7 +81,7 @@ class AcpDriver final : public Driver {
  private:
   AcpOptions options_;
   AcpParts parts_;
-  std::shared_ptr<const command::CommandOptions> kept_options_;  // For looks, which may outlive this.
+  std::shared_ptr<const run::Options> kept_options_;  // For looks, which may outlive this.
 };
 
 struct Known {

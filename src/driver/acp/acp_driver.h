@@ -14,8 +14,8 @@
 #include "base/executor.h"
 #include "base/timers.h"
 #include "driver/acp/wire.h"
-#include "driver/command/command_driver.h"
 #include "driver/driver.h"
+#include "driver/run/options.h"
 #include "fork/fork.h"
 #include "process/client.h"
 
@@ -24,7 +24,7 @@ namespace errand::acp {
 struct AcpOptions {
   // How processes of tasks are started: folders, limits, how they reach this server. An agent has the server's whole
   // environment beside it, for its keys and its home are there.
-  command::CommandOptions command;
+  run::Options command;
   std::string version;  // errand's.
   // The MCP servers of a task that has enable_mcp: errand's own tools, and the user's.
   std::function<std::vector<McpServer>(const Task&)> mcp_servers;

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "driver/command/spawn.h"
+#include "driver/run/spawn.h"
+#include "driver/run_name.h"
 #include "fork/transcript.h"
 
 namespace errand::acp {
@@ -75,7 +76,7 @@ AcpTurn::AcpTurn(const AcpOptions& options, const AcpParts& parts, TurnRequest r
               .files = parts.files,
               .engine = parts.engine,
               .open_journal = options.command.open_journal},
-             {}, command::run_name(request_.task->id, request_.task->run), *this),
+             {}, run_name(request_.task->id, request_.task->run), *this),
       files_(parts.background, parts.engine),
       patience_(parts.timers),
       pause_(parts.timers),
@@ -97,7 +98,7 @@ AcpTurn::AcpTurn(const AcpOptions& options, const AcpParts& parts, TurnRequest r
 }
 
 process::SpawnRequest AcpTurn::spawn_request() const {
-  process::SpawnRequest request = command::plan_spawn(options_.command, *request_.task, child_.run(), argv_).request;
+  process::SpawnRequest request = run::plan_spawn(options_.command, *request_.task, child_.run(), argv_).request;
   request.timeout_ms = 0;  // The engine's to hold.
   std::set<std::string, std::less<>> named;
   for (const std::string& variable : request.env) named.emplace(name_of(variable));

@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "driver/claude/claude_turn.h"
 #include "driver/claude/history.h"
-#include "driver/command/spawn.h"
 #include "driver/conversations.h"
+#include "driver/run/spawn.h"
 #include "driver/run_name.h"
 
 namespace errand::claude {
@@ -59,9 +59,9 @@ class ClaudeDriver final : public Driver, public Conversations {
       options_.command.open_journal = [folder = options_.command.data_dir](const std::string& run) {
         return process::Journal::open(process::run_folder(folder, run));
       };
-    kept_ = std::make_shared<command::CommandOptions>(options_.command);
-    folder_ = command::server_variable(options_.command, "CLAUDE_CONFIG_DIR");
-    if (folder_.empty()) folder_ = command::server_variable(options_.command, "HOME") + "/.claude";
+    kept_ = std::make_shared<run::Options>(options_.command);
+    folder_ = run::server_variable(options_.command, "CLAUDE_CONFIG_DIR");
+    if (folder_.empty()) folder_ = run::server_variable(options_.command, "HOME") + "/.claude";
   }
 
   Capabilities capabilities() const override {
@@ -79,10 +79,10 @@ class ClaudeDriver final : public Driver, public Conversations {
       return fail(Code::invalid_argument,
                   "Claude Code keeps its conversations and its login in the home folder, which errand's sandbox hides. "
                   "Launch it without --sandbox, or use the agent \"builtin\".");
-    return command::check_surroundings(parts_.supervisor.abilities(), launch);
+    return run::check_surroundings(parts_.supervisor.abilities(), launch);
   }
   Look look(const Launch& launch) const override {
-    return command::look_at_folders(kept_, parts_.supervisor.abilities(), launch);
+    return run::look_at_folders(kept_, parts_.supervisor.abilities(), launch);
   }
   Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override;
 
@@ -141,15 +141,15 @@ class ClaudeDriver final : public Driver, public Conversations {
 
   Options options_;
   Parts parts_;
-  std::shared_ptr<const command::CommandOptions> kept_;  // For looks.
-  std::string folder_;                                   // Claude Code's own.
+  std::shared_ptr<const run::Options> kept_;  // For looks.
+  std::string folder_;                        // Claude Code's own.
   Beside beside_{parts_.files, parts_.engine};
 };
 
 Result<std::unique_ptr<Turn>> ClaudeDriver::open(TurnRequest request, Sink& sink) {
   const Task& task = *request.task;
-  command::Spawn spawn = command::plan_spawn(options_.command, task, run_of(task.id, task.run),
-                                             words_of(options_.programs, task, *request.agent, task.driver_session));
+  run::Spawn spawn = run::plan_spawn(options_.command, task, run_of(task.id, task.run),
+                                     words_of(options_.programs, task, *request.agent, task.driver_session));
   spawn.request.timeout_ms = 0;  // The engine's: a turn may wait for a person.
   // An update in the middle of the work helps nobody.
   if (!task.launch.env.contains("DISABLE_AUTOUPDATER")) {

@@ -13,14 +13,14 @@
 #include "base/time.h"
 #include "base/timers.h"
 #include "driver/claude/start.h"
-#include "driver/command/command_driver.h"
 #include "driver/driver.h"
+#include "driver/run/options.h"
 #include "process/client.h"
 
 namespace errand::claude {
 
 struct Options {
-  command::CommandOptions command;  // As commands of the task are run: environment, folders, artifacts.
+  run::Options command;  // As commands of the task are run: environment, folders, artifacts.
   Programs programs;
 };
 

@@ -9,7 +9,7 @@
 #include "base/escape_filter.h"
 #include "base/text.h"
 #include "driver/claude/outcome.h"
-#include "driver/command/spawn.h"
+#include "driver/run/spawn.h"
 #include "fork/transcript.h"
 
 namespace errand::claude {
@@ -69,9 +69,9 @@ void ClaudeTurn::begin() {
   preparing_ = true;
   files_.run(
       [data_dir = options_.command.data_dir, task = request_.task->id] {
-        command::CommandOptions where;
+        run::Options where;
         where.data_dir = data_dir;
-        return command::make_artifact_folder(where, task);
+        return run::make_artifact_folder(where, task);
       },
       [this](const Result<std::string>& folder) {
         if (over_ || !std::exchange(preparing_, false)) return;

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "driver/command/usage_text.h"
+#include "driver/run/usage_text.h"
 
 namespace errand::command {
 namespace {
@@ -28,7 +28,7 @@ auto CommandTurn::guarded(F work) {
   };
 }
 
-CommandTurn::CommandTurn(const CommandOptions& options, const CommandParts& parts, Sink& sink,
+CommandTurn::CommandTurn(const run::Options& options, const CommandParts& parts, Sink& sink,
                          process::SpawnRequest request, OutputMark mark, double cpu_s,
                          const std::vector<std::string>& notify_on)
     : options_(options),
@@ -62,6 +62,7 @@ void CommandTurn::prepare_with(Prepare prepare, Executor& threads) {
 
 void CommandTurn::spawn() {
   preparing_ = true;
+  if (!prepare_) return prepared(std::move(request_.argv));
   // Only a sandbox is made of folders that are not ours.
   if (request_.sandboxed)
     patience_.set(prepare_ms, [this] {
@@ -144,7 +145,7 @@ void CommandTurn::probe() {
                       if (works)
                         report({report::Resources{cpu_s_, usage->memory_bytes}});
                       else
-                        report({report::Still{describe(*usage)}});
+                        report({report::Still{run::describe(*usage)}});
                     }));
 }
 
@@ -229,7 +230,7 @@ void CommandTurn::read_some() {
           read.reads.push_back(*std::move(piece));
         }
         // It is the last one: what the outcome quotes comes with it.
-        if (ended && (next >= to || next == from)) read.tails = read_tails(*read.journal);
+        if (ended && (next >= to || next == from)) read.tails = run::read_tails(*read.journal);
         return read;
       },
       [this](ReadSome read) {
@@ -290,13 +291,13 @@ void CommandTurn::drain(bool on) {
     cpu_s_ = std::max(cpu_s_, end_->cpu_s);
     made.emplace_back(report::Resources{cpu_s_, end_->max_memory_bytes});
   }
-  gather_then_finish(std::move(made), make_outcome(*end_, tails_.value_or(Tails{}), request_.timeout_ms));
+  gather_then_finish(std::move(made), run::make_outcome(*end_, tails_.value_or(run::Tails{}), request_.timeout_ms));
 }
 
 void CommandTurn::gather_then_finish(std::vector<Report> last, Outcome outcome) {
   if (!gather_ || outcome.kind == Outcome::Kind::lost) return finish(std::move(last), std::move(outcome));
   if (!last.empty()) report(std::move(last));
-  std::exchange(gather_, {})(guarded([this, outcome = std::move(outcome)](Result<ArtifactList> list) mutable {
+  std::exchange(gather_, {})(*end_, guarded([this, outcome = std::move(outcome)](Result<ArtifactList> list) mutable {
     if (over_) return;
     std::vector<Report> more;
     if (list) {

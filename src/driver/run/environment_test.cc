@@ -1,9 +1,9 @@
 // R12.2: secrets are not given to commands unless named.
-#include "driver/command/environment.h"
+#include "driver/run/environment.h"
 
 #include <gtest/gtest.h>
 
-namespace errand::command {
+namespace errand::run {
 namespace {
 
 using Variables = std::vector<std::string>;
@@ -77,4 +77,4 @@ TEST(EnvironmentTest, NamesAndValuesThatNoEnvironmentCanHoldAreRefused) {
 }
 
 }  // namespace
-}  // namespace errand::command
+}  // namespace errand::run

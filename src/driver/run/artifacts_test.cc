@@ -1,5 +1,5 @@
 // What a command leaves is hostile: names, links, sizes, files that change while they are read (R9.4, R12.2).
-#include "driver/command/artifacts.h"
+#include "driver/run/artifacts.h"
 
 #include <algorithm>
 #include <atomic>
@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "files/copy.h"
 
-namespace errand::command {
+namespace errand::run {
 namespace {
 
 namespace fs = std::filesystem;
@@ -283,4 +283,4 @@ TEST(Manifest, AForgedOneLeadsNowhere) {
 }
 
 }  // namespace
-}  // namespace errand::command
+}  // namespace errand::run

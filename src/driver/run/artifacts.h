@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "base/time.h"
-#include "driver/command/artifact_manifest.h"
-#include "driver/command/reach.h"
 #include "driver/driver.h"
+#include "driver/run/artifact_manifest.h"
+#include "driver/run/reach.h"
 #include "task/artifact.h"
 
-namespace errand::command {
+namespace errand::run {
 
 struct ArtifactLimits {
   int64_t bytes = 256LL << 20;  // Of copies, and of what is read for hashes.
@@ -73,4 +73,4 @@ class Artifacts {
   std::set<std::string> busy_;  // Tasks that are being gathered or removed. Guarded by mutex_.
 };
 
-}  // namespace errand::command
+}  // namespace errand::run

@@ -1,11 +1,11 @@
-#include "driver/command/usage_text.h"
+#include "driver/run/usage_text.h"
 
 #include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
 
-namespace errand::command {
+namespace errand::run {
 namespace {
 
 // The kernel's letters for what a process is at (proc(5)), in the order in which they are named.
@@ -37,4 +37,4 @@ std::string describe(const process::RunUsage& usage) {
                      bytes_text(usage.io_bytes));
 }
 
-}  // namespace errand::command
+}  // namespace errand::run

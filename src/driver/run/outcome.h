@@ -7,7 +7,7 @@
 #include "process/client.h"
 #include "process/journal.h"
 
-namespace errand::command {
+namespace errand::run {
 
 inline constexpr size_t result_tail_max = 16 * 1024;
 inline constexpr size_t stderr_tail_max = 4 * 1024;
@@ -21,4 +21,4 @@ Tails read_tails(process::Journal& journal);
 
 Outcome make_outcome(const process::RunEnd& end, const Tails& tails, Millis timeout_ms);
 
-}  // namespace errand::command
+}  // namespace errand::run

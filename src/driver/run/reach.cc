@@ -1,4 +1,4 @@
-#include "driver/command/reach.h"
+#include "driver/run/reach.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-namespace errand::command {
+namespace errand::run {
 
 struct Reach::State {
   using Moment = std::chrono::steady_clock::time_point;
@@ -48,4 +48,4 @@ Status Reach::answers(const std::string& folder) const {
               "work_dir_unreachable");
 }
 
-}  // namespace errand::command
+}  // namespace errand::run

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "task/task.h"
 
-namespace errand::command {
+namespace errand::run {
 
 // Passed on without being named.
 bool passed_by_default(std::string_view name);
@@ -31,4 +31,4 @@ Environment make_environment(const std::vector<std::string>& server, const std::
 // Names that are empty or have '=' or NUL in them, values with NUL.
 Status check_environment(const Launch& launch);
 
-}  // namespace errand::command
+}  // namespace errand::run

@@ -1,4 +1,4 @@
-#include "driver/command/reach.h"
+#include "driver/run/reach.h"
 
 #include <chrono>
 #include <deque>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand::command {
+namespace errand::run {
 namespace {
 
 // Every folder hangs until it is let go.
@@ -74,4 +74,4 @@ TEST(Reach, OneThatIsGoneIsNotTouched) {
 }
 
 }  // namespace
-}  // namespace errand::command
+}  // namespace errand::run

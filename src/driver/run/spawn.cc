@@ -1,4 +1,4 @@
-#include "driver/command/spawn.h"
+#include "driver/run/spawn.h"
 
 #include <algorithm>
 #include <array>
@@ -9,16 +9,16 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "driver/command/environment.h"
-#include "driver/command/sandbox.h"
+#include "driver/run/environment.h"
+#include "driver/run/sandbox.h"
 #include "driver/work_dir.h"
 
-namespace errand::command {
+namespace errand::run {
 namespace {
 
 namespace fs = std::filesystem;
 
-SandboxPlan sandbox_plan(const CommandOptions& options, const process::Abilities& can, const Launch& launch,
+SandboxPlan sandbox_plan(const Options& options, const process::Abilities& can, const Launch& launch,
                          const std::string& artifacts) {
   return {.level = launch.sandbox,
           .bwrap = can.bwrap,
@@ -74,14 +74,14 @@ constexpr std::array reach_names = {"ERRAND_TOKEN", "ERRAND_DATA_DIR", "ERRAND_U
 
 }  // namespace
 
-std::string server_variable(const CommandOptions& options, std::string_view name) {
+std::string server_variable(const Options& options, std::string_view name) {
   for (const std::string& entry : options.environment)
     if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
       return entry.substr(name.size() + 1);
   return {};
 }
 
-Status check_sandbox_of(const CommandOptions& options, const process::Abilities& can, const Launch& launch) {
+Status check_sandbox_of(const Options& options, const process::Abilities& can, const Launch& launch) {
   if (Status good = check_bwrap(can, launch.sandbox); !good || launch.sandbox == Sandbox::off) return good;
   return check_sandbox(sandbox_plan(options, can, launch, {}));
 }
@@ -92,7 +92,7 @@ Status check_surroundings(const process::Abilities& can, const Launch& launch) {
   return check_bwrap(can, launch.sandbox);
 }
 
-Status check_folders(const CommandOptions& options, const process::Abilities& can, const Launch& launch) {
+Status check_folders(const Options& options, const process::Abilities& can, const Launch& launch) {
   if (Status good = check_folder("work_dir", launch.work_dir); !good) return good;
   if (Status good = check_allowed(options.work_dirs, "work_dir", launch.work_dir); !good) return good;
   for (const std::string& folder : launch.add_dirs)
@@ -100,8 +100,7 @@ Status check_folders(const CommandOptions& options, const process::Abilities& ca
   return check_sandbox_of(options, can, launch);
 }
 
-Driver::Look look_at_folders(std::shared_ptr<const CommandOptions> options, process::Abilities can,
-                             const Launch& launch) {
+Driver::Look look_at_folders(std::shared_ptr<const Options> options, process::Abilities can, const Launch& launch) {
   Launch folders;  // Of the launch only what is looked at: it may be large.
   folders.work_dir = launch.work_dir;
   folders.add_dirs = launch.add_dirs;
@@ -111,7 +110,11 @@ Driver::Look look_at_folders(std::shared_ptr<const CommandOptions> options, proc
   };
 }
 
-Result<std::string> make_artifact_folder(const CommandOptions& options, const TaskId& task) {
+std::string artifact_folder(const std::string& data_dir, const TaskId& task) {
+  return data_dir + "/artifacts/" + task.value;
+}
+
+Result<std::string> make_artifact_folder(const Options& options, const TaskId& task) {
   std::string folder = artifact_folder(options.data_dir, task);
   // One call where all above it is there, which is all but the first time.
   if (::mkdir(folder.c_str(), 0700) == 0) return folder;
@@ -124,7 +127,7 @@ Result<std::string> make_artifact_folder(const CommandOptions& options, const Ta
   return folder;
 }
 
-Spawn plan_spawn(const CommandOptions& options, const Task& task, std::string run, std::vector<std::string> argv) {
+Spawn plan_spawn(const Options& options, const Task& task, std::string run, std::vector<std::string> argv) {
   const Launch& launch = task.launch;
   const std::string artifacts = artifact_folder(options.data_dir, task.id);
   // Who names another server for what he starts, means it.
@@ -160,14 +163,14 @@ Spawn plan_spawn(const CommandOptions& options, const Task& task, std::string ru
   return spawn;
 }
 
-Result<std::vector<std::string>> sandboxed(const CommandOptions& options, const process::Abilities& can,
-                                           const Task& task, std::vector<std::string> argv) {
+Result<std::vector<std::string>> sandboxed(const Options& options, const process::Abilities& can, const Task& task,
+                                           std::vector<std::string> argv) {
   if (task.launch.sandbox == Sandbox::off) return argv;
   if (Status good = check_sandbox_of(options, can, task.launch); !good) return std::unexpected(good.error());
   return sandbox_argv(sandbox_plan(options, can, task.launch, artifact_folder(options.data_dir, task.id)), argv);
 }
 
-Spawn make_spawn(const CommandOptions& options, const process::Abilities& can, const Task& task, std::string run,
+Spawn make_spawn(const Options& options, const process::Abilities& can, const Task& task, std::string run,
                  std::vector<std::string> argv) {
   Spawn spawn = plan_spawn(options, task, std::move(run), std::move(argv));
   if (task.launch.sandbox != Sandbox::off)
@@ -176,4 +179,4 @@ Spawn make_spawn(const CommandOptions& options, const process::Abilities& can, c
   return spawn;
 }
 
-}  // namespace errand::command
+}  // namespace errand::run

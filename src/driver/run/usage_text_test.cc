@@ -1,8 +1,8 @@
-#include "driver/command/usage_text.h"
+#include "driver/run/usage_text.h"
 
 #include <gtest/gtest.h>
 
-namespace errand::command {
+namespace errand::run {
 namespace {
 
 TEST(UsageText, SaysWhatTheProcessesAreAt) {
@@ -17,4 +17,4 @@ TEST(UsageText, AnOlderSupervisorSaysLess) {
 }
 
 }  // namespace
-}  // namespace errand::command
+}  // namespace errand::run

@@ -1,4 +1,4 @@
-#include "driver/command/artifacts.h"
+#include "driver/run/artifacts.h"
 
 #include <cerrno>
 #include <cstring>
@@ -13,12 +13,12 @@
 #include "base/log.h"
 #include "base/replace_file.h"
 #include "base/text.h"
-#include "driver/command/artifact_manifest.h"
+#include "driver/run/artifact_manifest.h"
 #include "files/copy.h"
 #include "files/media_type.h"
 #include "files/walk.h"
 
-namespace errand::command {
+namespace errand::run {
 namespace {
 
 namespace fs = std::filesystem;
@@ -296,4 +296,4 @@ void Artifacts::remove(const TaskId& task) {
   }
 }
 
-}  // namespace errand::command
+}  // namespace errand::run

@@ -1,5 +1,5 @@
 // The words that bubblewrap is started with. That they hold is in tests/e2e/sandbox.test.mjs.
-#include "driver/command/sandbox.h"
+#include "driver/run/sandbox.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 #include "base/test_folder.h"
 
-namespace errand::command {
+namespace errand::run {
 namespace {
 
 namespace fs = std::filesystem;
@@ -118,4 +118,4 @@ TEST_F(SandboxTest, FoldersThatWouldMakeItNoSandboxAreRefused) {
 }
 
 }  // namespace
-}  // namespace errand::command
+}  // namespace errand::run

@@ -1,4 +1,4 @@
-#include "driver/command/sandbox.h"
+#include "driver/run/sandbox.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace errand::command {
+namespace errand::run {
 namespace {
 
 namespace fs = std::filesystem;
@@ -225,4 +225,4 @@ std::vector<std::string> sandbox_argv(const SandboxPlan& plan, const std::vector
   return argv;
 }
 
-}  // namespace errand::command
+}  // namespace errand::run

@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "task/task.h"
 
-namespace errand::command {
+namespace errand::run {
 
 struct SandboxPlan {
   Sandbox level = Sandbox::workspace;
@@ -37,4 +37,4 @@ Status check_sandbox(const SandboxPlan& plan);
 // bwrap, its options and `command`. Looks at the file system for what is there; paths are resolved.
 std::vector<std::string> sandbox_argv(const SandboxPlan& plan, const std::vector<std::string>& command);
 
-}  // namespace errand::command
+}  // namespace errand::run

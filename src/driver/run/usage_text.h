@@ -5,9 +5,9 @@
 
 #include "process/client.h"
 
-namespace errand::command {
+namespace errand::run {
 
 // "2 processes (1 asleep, 1 stopped), 0.52 s of CPU and 1.2 MB of I/O so far": the rest of a sentence.
 std::string describe(const process::RunUsage& usage);
 
-}  // namespace errand::command
+}  // namespace errand::run

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "base/time.h"
 
-namespace errand::command {
+namespace errand::run {
 
 class Reach {
  public:
@@ -32,4 +32,4 @@ class Reach {
   std::shared_ptr<State> state_;  // The threads', too: they may outlive this.
 };
 
-}  // namespace errand::command
+}  // namespace errand::run

@@ -1,4 +1,4 @@
-#include "driver/command/outcome.h"
+#include "driver/run/outcome.h"
 
 #include <csignal>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include "base/json_out.h"
 #include "base/text.h"
 
-namespace errand::command {
+namespace errand::run {
 namespace {
 
 using How = process::RunEnd::How;
@@ -174,4 +174,4 @@ Outcome make_outcome(const process::RunEnd& end, const Tails& tails, Millis time
   return outcome;
 }
 
-}  // namespace errand::command
+}  // namespace errand::run

@@ -1,4 +1,4 @@
-#include "driver/command/environment.h"
+#include "driver/run/environment.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace errand::command {
+namespace errand::run {
 namespace {
 
 constexpr std::array names = {"PATH",  "HOME", "LANG",   "LANGUAGE",      "USER",        "LOGNAME",
@@ -95,4 +95,4 @@ Status check_environment(const Launch& launch) {
   return {};
 }
 
-}  // namespace errand::command
+}  // namespace errand::run

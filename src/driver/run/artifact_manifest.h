@@ -9,7 +9,7 @@
 #include "base/time.h"
 #include "task/artifact.h"
 
-namespace errand::command {
+namespace errand::run {
 
 struct ManifestFile {
   struct Entry {
@@ -32,4 +32,4 @@ std::string encode_manifest(const ManifestFile& manifest);
 // Whoever runs as the same user can write it: what is wrong in it is refused, a copy's name that is a path above all.
 Result<ManifestFile> decode_manifest(std::string_view text);
 
-}  // namespace errand::command
+}  // namespace errand::run

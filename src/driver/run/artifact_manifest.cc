@@ -1,4 +1,4 @@
-#include "driver/command/artifact_manifest.h"
+#include "driver/run/artifact_manifest.h"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "files/beneath.h"
 
-namespace errand::command {
+namespace errand::run {
 namespace {
 
 namespace json = boost::json;
@@ -94,4 +94,4 @@ Result<ManifestFile> decode_manifest(std::string_view text) {
   return manifest;
 }
 
-}  // namespace errand::command
+}  // namespace errand::run

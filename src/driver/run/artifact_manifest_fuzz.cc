@@ -3,11 +3,11 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "driver/command/artifact_manifest.h"
+#include "driver/run/artifact_manifest.h"
 #include "files/beneath.h"
 
 using namespace errand;
-using namespace errand::command;
+using namespace errand::run;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Result<ManifestFile> manifest = decode_manifest({reinterpret_cast<const char*>(data), size});
