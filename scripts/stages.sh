@@ -172,12 +172,18 @@ sources() { git ls-files --cached --others --exclude-standard -- '*.cc' '*.h' | 
 
 format() { sources | xargs clang-format-19 --dry-run -Werror; }
 
-# The units that differ from where this work began: the uncommitted ones and those of the commits since the main branch,
-# or of the last commit where this is the main branch.
+# The units that differ from where this work began: the uncommitted ones and those of the commits since the main branch.
+# Where this commit is the main branch (a clone made after the push, as in CI) nothing says where the work began, and its
+# last commit is often words alone: there it is all that came since the last pause of two hours between two commits. By
+# their own dates, so that a commit has the same units whenever it is looked at. tidy's two minutes bound what is done.
 changed_sources() {
   local base
   base=$(git merge-base HEAD origin/main 2>/dev/null || true)
-  [[ -n $base && $base != "$(git rev-parse HEAD)" ]] || base=$(git rev-parse -q --verify HEAD~1 || git hash-object -t tree /dev/null)
+  if [[ -z $base || $base == "$(git rev-parse HEAD)" ]]; then
+    base=$(git log --first-parent --max-count=1000 --format='%H %ct' |
+      awk 'NR > 1 && later - $2 > 7200 && !base { base = $1 } { later = $2 } END { print base }')
+    [[ -n $base ]] || base=$(git hash-object -t tree /dev/null)
+  fi
   { git diff --name-only --diff-filter=d "$base" -- 'src/*.cc' && git ls-files --others --exclude-standard -- 'src/*.cc'; } | sort -u
 }
 

@@ -90,6 +90,8 @@ struct ListArgs {
   bool watch = false;
 };
 
+struct TopArgs {};
+
 struct ShowArgs {
   std::string id;
 };
@@ -224,12 +226,21 @@ struct OpencodeArgs {
   std::string family;  // Empty: the setting tools.family.
 };
 
+struct CompletionArgs {
+  std::string shell;  // bash, zsh, fish.
+};
+struct CompleteArgs {
+  std::vector<std::string> line;  // The words after "errand", the last one being typed.
+};
+struct ManArgs {};
+
 struct DoctorArgs {};
 struct VersionArgs {};
 
-using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs,
-                              ArtifactsArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs,
-                              WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs,
-                              QuotaArgs, OpenArgs, OpencodeArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
+using VerbArgs =
+    std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
+                 ArtifactsArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs,
+                 AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs, QuotaArgs, OpenArgs, OpencodeArgs,
+                 CompletionArgs, CompleteArgs, ManArgs, DoctorArgs, VersionArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

@@ -21,6 +21,7 @@ struct Dispatch {
   int operator()(const ForkArgs& args) { return fork(context, args); }
   int operator()(const AttachArgs& args) { return attach(context, args); }
   int operator()(const ListArgs& args) { return list(context, args); }
+  int operator()(const TopArgs& args) { return top(context, args); }
   int operator()(const ShowArgs& args) { return show(context, args); }
   int operator()(const OutputArgs& args) { return output(context, args); }
   int operator()(const LogsArgs& args) { return logs(context, args); }
@@ -42,6 +43,9 @@ struct Dispatch {
   int operator()(const QuotaArgs& args) { return quota(context, args); }
   int operator()(const OpenArgs& args) { return open(context, args); }
   int operator()(const OpencodeArgs& args) { return opencode(context, args); }
+  int operator()(const CompletionArgs& args) { return completion(context, args); }
+  int operator()(const CompleteArgs& args) { return complete(context, args); }
+  int operator()(const ManArgs& args) { return man(context, args); }
   int operator()(const DoctorArgs& args) { return doctor(context, args); }
   int operator()(const VersionArgs& args) { return version(context, args); }
   int operator()(const ServeArgs& args) { return context.programs.serve(args.sources, args.json); }

@@ -60,7 +60,8 @@ void launch(CLI::App& app, LaunchArgs& args) {
   app.add_option("-t,--title", args.title, "The title in lists (default: the first line of the command or prompt)");
   app.add_option("--description", args.description, "A longer description");
   app.add_option("-m,--model", args.model, "The model to use");
-  app.add_option("-C,--work-dir", args.work_dir, "The folder it works in (default: the current folder)");
+  app.add_option("-C,--work-dir", args.work_dir, "The folder it works in (default: the current folder)")
+      ->type_name("DIR");
   app.add_option("-e,--env", args.env, "Set an environment variable for it; repeatable")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
@@ -442,6 +443,15 @@ Made opencode_setup(CLI::App& app, Globals&) {
   return [args] { return *args; };
 }
 
+Made completion_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<CompletionArgs>();
+  app.add_option("shell", args->shell, "The shell: bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->type_name("");
+  return [args] { return *args; };
+}
+
 // A setting's help without the marks of the documentation, and what it is where nobody says.
 std::string flag_help(const Setting& setting) {
   std::string help =
@@ -505,6 +515,8 @@ constexpr Verb all[] = {
     {"ask", start, "Give an agent something to do", "errand ask \"Find out why the build is slow\" --follow",
      ask_setup},
     {"list", look, "List tasks", "errand list --status running,pending --watch", list_setup},
+    {"top", look, "Watch all tasks on a live screen, and answer, message, cancel or open them", "errand top",
+     no_setup<TopArgs>},
     {"show", look, "Show everything about a task", "errand show 01jcq5x7k2", show_setup},
     {"output", look, "Print a task's result", "errand output --wait 01jcq5x7k2", output_setup},
     {"logs", look, "Print a task's log or conversation", "errand logs -f --tail 20 01jcq5x7k2", logs_setup},
@@ -538,14 +550,40 @@ constexpr Verb all[] = {
     {"open", around, "Open the page in a browser", "errand open --print", open_setup},
     {"opencode", around, "Give OpenCode errand's tools, or remove them", "errand opencode install", opencode_setup},
     {"serve", around, "Run the server", "errand serve --listen 127.0.0.1:4747 --max-concurrent 5", serve_setup},
+    {"completion", around, "Print what bash, zsh or fish needs to complete errand's words",
+     "source <(errand completion bash)", completion_setup},
+    {"man", around, "Print the manual page", "errand man | man -l -", no_setup<ManArgs>},
     {"doctor", around, "Check the installation and say how to fix what is wrong", "errand doctor",
      no_setup<DoctorArgs>},
     {"version", around, "Print the version", "errand version --json", no_setup<VersionArgs>},
     {"supervisor", "", "Run the supervisor, which owns the tasks' processes (the server starts it)",
      "errand supervisor", supervisor_setup},
+    // parse.cc takes its words as they are.
+    {"__complete", "", "Print what may stand where the cursor is (the shells' completions ask)",
+     "errand __complete -- list --st", no_setup<CompleteArgs>},
 };
 
 }  // namespace
+
+void globals_setup(CLI::App& app, Globals& globals) {
+  app.add_flag("--json", globals.screen.json, "Print the server's JSON; streams print one object a line");
+  app.add_option("--data-dir", globals.data_dir, "The data folder (ERRAND_DATA_DIR; default ~/.local/share/errand)")
+      ->type_name("DIR");
+  app.add_option("--url", globals.url, "Use this server (ERRAND_URL), with the token in ERRAND_TOKEN or --token-file")
+      ->type_name("URL");
+  app.add_option("--token-file", globals.token_file, "The file with the token for --url")->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--color",
+         [&globals](const std::string& word) {
+           globals.screen.colour = word == "always"  ? ColourWish::always
+                                   : word == "never" ? ColourWish::never
+                                                     : ColourWish::automatic;
+         },
+         "auto, always or never (NO_COLOR, CLICOLOR_FORCE)")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_flag("-q,--quiet", globals.screen.quiet, "Print only the result, no messages about it");
+}
 
 std::span<const Verb> verbs() { return all; }
 

@@ -24,6 +24,9 @@ struct Verb {
   Setup setup;
 };
 
+// The options of every verb.
+void globals_setup(CLI::App& app, Globals& globals);
+
 // In the order in which they are shown.
 std::span<const Verb> verbs();
 

@@ -11,6 +11,7 @@ int ask(Context& context, const AskArgs& args);
 int fork(Context& context, const ForkArgs& args);
 int attach(Context& context, const AttachArgs& args);
 int list(Context& context, const ListArgs& args);
+int top(Context& context, const TopArgs& args);
 int show(Context& context, const ShowArgs& args);
 int output(Context& context, const OutputArgs& args);
 int logs(Context& context, const LogsArgs& args);
@@ -32,6 +33,9 @@ int token(Context& context, const TokenArgs& args);
 int quota(Context& context, const QuotaArgs& args);
 int open(Context& context, const OpenArgs& args);
 int opencode(Context& context, const OpencodeArgs& args);
+int completion(Context& context, const CompletionArgs& args);
+int complete(Context& context, const CompleteArgs& args);
+int man(Context& context, const ManArgs& args);
 int doctor(Context& context, const DoctorArgs& args);
 int version(Context& context, const VersionArgs& args);
 

@@ -180,7 +180,8 @@ struct TurnRequest {
   std::vector<Message> messages;     // User messages not yet taken, in order. The first turn of a command has none.
   std::vector<Message> history;      // The conversation before them, for drivers that keep none of their own. In the
                                      // order in which the agent said and took it.
-  // The run was at work when the server stopped: go on after `task->checkpoint`, or answer `lost`. `history` has all
+  // The run was at work when the server stopped: go on after `task->checkpoint` (first_mark(), where nothing was
+  // reported), or answer `lost`. `history` has all
   // that was stored of it: the message that was open (see Capabilities::keeps_message), the messages that it has taken.
   bool reattach = false;
   std::shared_ptr<const Agent> agent;  // As it is configured now; never null.
@@ -241,6 +242,9 @@ class Driver {
   // launch names nothing.
   using Look = std::function<Status()>;
   virtual Look look(const Launch& /*launch*/) const { return {}; }
+  // The checkpoint of a run that begins now: stored with its start, before open(). For what must be known of a run
+  // that has reported nothing yet. Looks at no file.
+  virtual std::string first_mark() const { return {}; }
   // Begins (or takes up again) the turn. `sink` outlives the Turn.
   virtual Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) = 0;
   // After a restart: the runs that it still knows, so that those whose task is gone can be ended (R2.3).

@@ -199,7 +199,9 @@ void Decisions::add_step(Step step, Draft& draft) {
     prepared.recorder.flush(draft.out, draft.now);
   const BatchPlace from = BatchPlace::of(draft.after);
   const BatchPlace to = BatchPlace::of(step.after);
+  const bool begins = step.after.run != draft.after.run;
   draft.after = std::move(step.after);
+  if (begins) draft.after.checkpoint = agents_.first_mark(draft.after);
   std::ranges::move(step.events, std::back_inserter(draft.out.events));
   if (from != to) {
     batches_.move(prepared.batch_moves, draft.after.launch.batch_id, from, to);

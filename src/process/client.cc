@@ -152,6 +152,7 @@ void Client::replay() {
   std::set<std::string> asked;
   for (const auto& entry : requests_) asked.insert(entry.second.subscribes);
   std::vector<std::string> runs;
+  runs.reserve(listeners_.size());
   for (const auto& entry : listeners_)
     if (!asked.contains(entry.first)) runs.push_back(entry.first);
   for (auto& entry : requests_) {
@@ -226,6 +227,7 @@ void Client::unavailable(const Error& error) {
       request.answer(std::unexpected(told));
   }
   std::vector<std::string> runs;
+  runs.reserve(listeners_.size());
   for (const auto& entry : listeners_) runs.push_back(entry.first);
   for (const std::string& run : runs) {
     RunEnd lost;

@@ -48,6 +48,10 @@ struct SpawnRequest {
   // Where it may leave files, an absolute path; empty: nowhere. The keeper makes it before the start, and removes it
   // after the end where it is empty. Only with Abilities::artifacts.
   std::string artifacts;
+  // The caller stored in which boot (boot_id.h) it starts this, and takes a run without a folder for one that may have
+  // begun if the boot is another one by now. So the child starts before the folder is synced; it is with the first
+  // output that is stored, or with the end. False: no folder means that nothing ran, also after a power cut.
+  bool boot_stored = false;
   bool sandboxed = false;  // argv starts a sandbox (bwrap): a stop asks what runs in it, not the sandbox itself.
 };
 
@@ -129,12 +133,12 @@ class SupervisorClient {
   virtual ~SupervisorClient() = default;
 
   using Done = std::move_only_function<void(Status)>;
-  // Answers when the run's folder is synced and the child is started (or an end of spawn_failed is recorded). For a run
-  // that exists already: answers at once, and `listener` hears it from now on. `listener` must live until ended() or
-  // forget(run).
+  // Answers when the run's folder is there (synced, unless boot_stored) and the child is started (or an end of
+  // spawn_failed is recorded). For a run that exists already: answers at once, and `listener` hears it from now on.
+  // `listener` must live until ended() or forget(run).
   virtual void spawn(SpawnRequest request, RunListener* listener, Done done) = 0;
   // Takes up a run after a restart: its listener hears output(total) and, where it ended meanwhile, ended().
-  // not_found: no folder, so it was never started.
+  // not_found: no folder, so it was never started; or, with boot_stored, the power was cut.
   using TakenUp = std::move_only_function<void(Result<Attached>)>;
   virtual void attach(const std::string& run, RunListener* listener, TakenUp done) = 0;
   // After this call no callback reaches the listener. The run goes on.

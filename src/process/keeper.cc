@@ -145,14 +145,14 @@ bool prepare(Post& post, const Ends& ends) {
   return post.signals && ::getppid() == post.supervisor;  // It may have died before the line above.
 }
 
-// mkdir succeeds once: that is what makes a run start at most once. It is on disk before anything runs: after a power
-// cut, "no folder" must mean that nothing ran.
+// mkdir succeeds once: that is what makes a run start at most once. After a power cut "no folder" must not pass for
+// "nothing ran": either it is on disk before anything runs, or the server knows of the cut by itself.
 int Keeper::make_folder() {
   const std::string& run = request_.run;
   if (::mkdirat(post_.runs, run.c_str(), 0700) != 0) return errno;
   folder_.reset(::openat(post_.runs, run.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   int error = folder_ && ::flock(folder_.get(), LOCK_EX | LOCK_NB) == 0 ? make_journal(folder_.get()) : errno;
-  if (error == 0 && ::fsync(post_.runs) != 0) error = errno;
+  if (error == 0 && !request_.boot_stored) error = sync_name(folder_.get());
   if (error == 0 && !request_.artifacts.empty()) error = post_.artifacts.make(request_.artifacts);
   if (error != 0) remove_run(post_.runs, run);
   return error;
@@ -358,6 +358,7 @@ bool Keeper::record() {
   KeeperReport report;
   for (;;) {
     report.error = finish_journal(folder_.get());
+    if (report.error == 0 && request_.boot_stored) report.error = sync_name(folder_.get());
     if (report.error == 0) report.error = write_end(folder_.get(), order_);
     report.kind = report.error ? KeeperReport::delayed : KeeperReport::recorded;
     report.waits = !report.error && can_go_on();

@@ -36,6 +36,7 @@ void put_spawn(FrameOut& out, const SpawnRequest& request) {
   out.add("cpu", limits.cpu_s).add("memory", limits.memory_bytes).add("processes", limits.processes);
   out.add("files", limits.open_files).add("nice", int64_t{limits.nice});
   out.add("umask", int64_t{request.umask}).add("sandboxed", int64_t{request.sandboxed});
+  if (request.boot_stored) out.add("boot_stored", int64_t{1});
   if (!request.artifacts.empty()) out.add("artifacts", request.artifacts);
 }
 
@@ -57,6 +58,7 @@ Result<SpawnRequest> get_spawn(const Fields& fields) {
                     .nice = static_cast<int>(std::clamp<int64_t>(fields.number("nice"), -20, 19))};
   request.umask = static_cast<int>(fields.number("umask", request.umask)) & 0777;
   request.sandboxed = fields.number("sandboxed") != 0;
+  request.boot_stored = fields.number("boot_stored") != 0;
   request.artifacts = fields.text("artifacts");
   if (!is_run_name(request.run))
     return fail(Code::invalid_argument, "A run is named <task>.<number>, of letters, digits and underscores.");

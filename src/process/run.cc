@@ -157,6 +157,11 @@ bool is_empty_folder(int folder) {
   return each_name(folder, [&](std::string_view) { return empty = false; }) && empty;
 }
 
+int sync_name(int folder) {
+  const Fd runs(::openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return runs && ::fsync(runs.get()) == 0 ? 0 : errno;
+}
+
 int remove_run(int runs, const std::string& run) {
   std::string removed = removed_prefix + run;
   if (::renameat(runs, run.c_str(), runs, removed.c_str()) != 0) return errno;

@@ -362,6 +362,7 @@ void SupervisedRun::record_here() {
   if (!folder_) folder_.reset(::openat(place_.runs, run_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!folder_ && errno == ENOENT) return finish();  // As write_end has it.
   int error = folder_ ? finish_journal(folder_.get()) : errno;
+  if (!error) error = sync_name(folder_.get());
   if (!error) error = write_end(folder_.get(), encode_end(end_));
   if (!error) return finish();
   note("the end of " + run_ + " waits for the disk: " + std::strerror(error));

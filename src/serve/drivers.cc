@@ -12,6 +12,7 @@
 #include "driver/fake/demo.h"
 #include "driver/find_program.h"
 #include "driver/opencode/opencode_driver.h"
+#include "process/boot_id.h"
 #include "serve/acp_servers.h"
 #include "serve/environment.h"
 #include "serve/part_settings.h"
@@ -31,6 +32,7 @@ Result<std::unique_ptr<Drivers>> Drivers::make(const DriverParts& parts, const S
                             .default_timeout_ms = engine.command_timeout_ms,
                             .output_limit = engine.output_limit,
                             .artifacts = {.bytes = settings.artifacts_max_bytes, .files = settings.artifacts_max_files},
+                            .boot = process::boot_id(),
                             .reach = parts.reach};
   made->command_ = command::make_command_driver(made->command_options_, {.supervisor = parts.supervisor,
                                                                          .timers = ground.timers,

@@ -88,6 +88,9 @@ class CommandDriver final : public Driver {
   Capabilities capabilities() const override { return {.reattach = true}; }
   Status check(const Launch& launch) const override;
   Look look(const Launch& launch) const override;
+  std::string first_mark() const override {
+    return options_.boot.empty() ? std::string() : encode_mark({.boot = options_.boot});
+  }
   Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override;
   void known_runs(std::move_only_function<void(std::vector<KnownRun>)> done) override;
   // Its folder stays: it may be the log of an earlier attempt (R1.9).
@@ -138,7 +141,7 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
   const Task& task = *request.task;
   if (!safe_name(task.id.value)) return fail(Code::internal, "The task's id cannot name a folder.");
   OutputMark mark;
-  if (request.reattach && !task.checkpoint.empty()) {
+  if (!task.checkpoint.empty()) {
     Result<OutputMark> stored = decode_mark(task.checkpoint);
     if (!stored) return std::unexpected(stored.error());
     mark = *std::move(stored);
@@ -148,6 +151,7 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
       launch.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", launch.command} : launch.argv;
   run::Spawn spawn = run::plan_spawn(options_, task, run_name(task.id, task.run), argv);
   const process::Abilities can = parts_.supervisor.abilities();
+  spawn.request.boot_stored = !mark.boot.empty();
   if (can.artifacts) spawn.request.artifacts = run::artifact_folder(options_.data_dir, task.id);
   auto turn = std::make_unique<CommandTurn>(options_, parts_, sink, std::move(spawn.request), std::move(mark),
                                             request.reattach ? task.progress.cpu_s : 0, launch.notify_on);

@@ -327,6 +327,38 @@ TEST_F(CommandDriverTest, AnEndTellsWhatWasLeft) {
   EXPECT_TRUE(driver->open_artifact(task, "report.txt"));
 }
 
+// Decision 26.
+TEST_F(CommandDriverTest, ARunWithoutAFolderIsBegunAgainOnlyInTheSameBoot) {
+  EXPECT_EQ(driver->first_mark(), "") << "where the boot is not known,";
+  {
+    const auto turn = open();
+  }
+  EXPECT_FALSE(supervisor.runs.at(run).request.boot_stored) << "the folder is synced";
+
+  options.boot = "31e1-ab";
+  make_driver();
+  task.checkpoint = driver->first_mark();
+  const auto taken_up_in = [&](const std::string& boot) {
+    supervisor.runs.clear();
+    ear.outcomes.clear();
+    options.boot = boot;
+    make_driver();
+    const auto turn = open(true);
+    return supervisor.runs.contains(run);
+  };
+  EXPECT_TRUE(taken_up_in("31e1-ab"));
+  EXPECT_TRUE(supervisor.runs.at(run).request.boot_stored);
+  EXPECT_TRUE(ear.outcomes.empty());
+  for (const char* other : {"77aa-01", ""}) {
+    EXPECT_FALSE(taken_up_in(other));
+    EXPECT_EQ(outcome().kind, Outcome::Kind::lost);
+    EXPECT_EQ(outcome().error->code, "interrupted");
+  }
+  task.checkpoint.clear();
+  EXPECT_TRUE(taken_up_in("77aa-01")) << "of an older server, which synced it";
+  EXPECT_FALSE(supervisor.runs.at(run).request.boot_stored);
+}
+
 TEST_F(CommandDriverTest, AnOlderSupervisorMakesNoFolderForArtifacts) {
   const fs::path folders = fs::path(data_dir) / "artifacts";
   auto turn = open();

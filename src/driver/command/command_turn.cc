@@ -95,11 +95,21 @@ void CommandTurn::attach() {
 }
 
 void CommandTurn::could_not_attach(const Error& error) {
-  // The folder is made before the fork: where there is none, nothing was ever started. A run whose output is known did
-  // start, whatever became of its folder, and is not started twice.
-  if (error.code == Code::not_found && reports_.mark().next == 0) {
+  // The folder is made before the fork: where there is none, nothing was ever started. But for one that a power cut
+  // took back (SpawnRequest::boot_stored). A run whose output is known did start, whatever became of its folder, and is
+  // not started twice.
+  const OutputMark& mark = reports_.mark();
+  if (error.code == Code::not_found && mark.next == 0) {
     if (stopping_) return finish({}, {Outcome::Kind::stopped, {}, {}, {}, {}});
-    return spawn();
+    if (mark.boot.empty() || mark.boot == options_.boot) return spawn();
+    return finish({}, {Outcome::Kind::lost,
+                       {},
+                       TaskError{"interrupted",
+                                 "The machine was started anew before the command had ended. Nothing is left that says "
+                                 "how far it came; it may have run. Retry it where it can be run again.",
+                                 {}},
+                       {},
+                       {}});
   }
   // What cannot be heard may not go on unheard.
   supervisor_.forget(this);

@@ -24,6 +24,7 @@ struct Options {
   int64_t output_limit = 64LL << 20;     // Bytes of a log that are kept where the launch does not say (R9.3).
   Millis grace_ms = 3'000;               // From SIGTERM to SIGKILL.
   ArtifactLimits artifacts = {};         // What is kept of what a task leaves.
+  std::string boot = {};                 // This boot's id (process/boot_id.h); empty: not known.
   // Further variables of what is started for a task: how it reaches this server, as that task. Absent: none.
   std::function<StringMap(const Task&)> reach;
   // How a run's journal is opened; absent: from its folder. Any thread.

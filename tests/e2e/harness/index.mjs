@@ -9,3 +9,4 @@ export * from './wait.mjs';
 export * from './demo.mjs';
 export * from './opencode.mjs';
 export * from './claude.mjs';
+export * from './tmux.mjs';
