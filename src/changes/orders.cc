@@ -254,7 +254,8 @@ Done file(const Order& order, const Record& record) {
   Result<std::vector<ChangedFile>> files = list_changes(store, record.start, to);
   if (files) {
     for (const ChangedFile& one : *files) {
-      if (one.path != order.path && to_utf8(one.path) != order.path) continue;
+      if (one.path != order.path && to_utf8(one.path) != order.path && percent_encoded(one.path) != order.path)
+        continue;
       Result<std::string> patch = file_patch(store, record.start, to, one);
       if (patch) return {record, patch_reply(one.path, *patch, ""), {}};
       if (patch.error().reason == "large_patch") return {record, patch_reply(one.path, {}, patch.error().message), {}};
