@@ -66,9 +66,8 @@ struct Widths {
   int id = 10, status = 11, title, agent, time = 8, now;
 };
 
-Widths widths_of(int width, int id) {
+Widths widths_of(int width) {
   Widths w;
-  w.id = id;
   w.agent = width >= 100 ? 12 : 8;
   const int rest = std::max(10, width - 2 - w.id - w.status - w.agent - w.time - 5);
   w.now = width >= 70 ? rest * 45 / 100 : 0;
@@ -83,8 +82,8 @@ std::string time_of(const TopTask& task, Time now) {
   return from && to && to >= from ? clock_duration(to - from) : std::string();
 }
 
-std::string row_of(const TopTask& task, const std::string& id, const Widths& w, bool selected, const TopLook& look) {
-  const std::string cells[] = {pad(id, w.id),
+std::string row_of(const TopTask& task, const Widths& w, bool selected, const TopLook& look) {
+  const std::string cells[] = {pad(short_id(task.id), w.id),
                                pad(task.status, w.status),
                                pad(task.title, w.title),
                                pad(task.agent, w.agent),
@@ -187,21 +186,14 @@ Frame draw_top(TopModel& model, TopState& state, const std::vector<std::string>&
   if (entries.size() <= rows) state.scroll = 0;
   state.scroll = std::min(state.scroll, entries.size() > rows ? entries.size() - rows : 0);
 
-  std::vector<std::string> ids;
-  for (size_t i = state.scroll; i < std::min(entries.size(), state.scroll + rows); ++i)
-    if (entries[i].task) ids.push_back(entries[i].task->id);
-  const std::vector<std::string> shortened = short_ids(ids);
-  int id_width = 10;
-  for (const std::string& id : shortened) id_width = std::clamp(width_of(id), id_width, 16);
-  const Widths widths = widths_of(look.width, id_width);
-  size_t next_id = 0;
+  const Widths widths = widths_of(look.width);
   for (size_t i = state.scroll; i < state.scroll + rows; ++i) {
     if (i >= entries.size()) {
       frame.lines.emplace_back();
     } else if (!entries[i].task) {
       frame.lines.push_back(styled(std::string(title_of(entries[i].group)), "1", look.colours));
     } else {
-      frame.lines.push_back(row_of(*entries[i].task, shortened[next_id++], widths, i == at, look));
+      frame.lines.push_back(row_of(*entries[i].task, widths, i == at, look));
     }
   }
   if (entries.empty() && !state.loading)
