@@ -134,6 +134,16 @@ page_unit() {
   count_tap_lines "$tap" && ((status == 0))
 }
 
+# What scripts/release makes, tried on clean systems and with every package manager. Needs the network, and root for the systems.
+release_packages() {
+  local key=$reports/release-key
+  as_root apt-get install -y -q --no-install-recommends debootstrap lintian minisign </dev/null >"$reports/apt.log" 2>&1 || return
+  install_tools release || return
+  rm -f "$key" "$key.pub" && minisign -G -W -f -s "$key" -p "$key.pub" >/dev/null && MINISIGN_KEY=$key scripts/release || return
+  ERRAND_RELEASE_PUBLIC_KEY=$key.pub node_tests packages 1 tests/release/packages.test.mjs || return
+  ERRAND_BIN=$root/build/dist/errand-linux-x64 node_tests packages-npm 1 tests/e2e/npm.test.mjs
+}
+
 # --- Fuzzers
 
 # Each target replays its corpus and then looks for new ground for a while, as many at once as there are processors. What
@@ -172,12 +182,18 @@ sources() { git ls-files --cached --others --exclude-standard -- '*.cc' '*.h' | 
 
 format() { sources | xargs clang-format-19 --dry-run -Werror; }
 
-# The units that differ from where this work began: the uncommitted ones and those of the commits since the main branch,
-# or of the last commit where this is the main branch.
+# The units that differ from where this work began: the uncommitted ones and those of the commits since the main branch.
+# Where this commit is the main branch (a clone made after the push, as in CI) nothing says where the work began, and its
+# last commit is often words alone: there it is all that came since the last pause of two hours between two commits. By
+# their own dates, so that a commit has the same units whenever it is looked at. tidy's two minutes bound what is done.
 changed_sources() {
   local base
   base=$(git merge-base HEAD origin/main 2>/dev/null || true)
-  [[ -n $base && $base != "$(git rev-parse HEAD)" ]] || base=$(git rev-parse -q --verify HEAD~1 || git hash-object -t tree /dev/null)
+  if [[ -z $base || $base == "$(git rev-parse HEAD)" ]]; then
+    base=$(git log --first-parent --max-count=1000 --format='%H %ct' |
+      awk 'NR > 1 && later - $2 > 7200 && !base { base = $1 } { later = $2 } END { print base }')
+    [[ -n $base ]] || base=$(git hash-object -t tree /dev/null)
+  fi
   { git diff --name-only --diff-filter=d "$base" -- 'src/*.cc' && git ls-files --others --exclude-standard -- 'src/*.cc'; } | sort -u
 }
 
@@ -241,5 +257,5 @@ other_checks() {
   check "ESLint (the page)" page_lint
   # shellcheck disable=SC2046
   check "every file of tests/alone.txt is there" all_there $(alone_files)
-  check "shell scripts parse" bash -n scripts/*.sh scripts/ahead scripts/run scripts/test scripts/page .ci/run
+  check "shell scripts parse" bash -n scripts/*.sh scripts/ahead scripts/run scripts/test scripts/page scripts/release .ci/run
 }

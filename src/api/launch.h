@@ -26,7 +26,8 @@ std::string fingerprint(const Launch& launch);
 
 // The parts of it that the agents' tools read by the same rules: each reads its own fields.
 void read_command(Fields& fields, Launch& launch);  // command
-// work_dir, add_dirs, artifacts. "~" is the server's home folder. A caller that is in the folder `here` may name folders relatively to it.
+// work_dir, add_dirs, artifacts. "~" is the server's home folder. A caller that is in the folder `here` may name
+// folders relatively to it.
 void read_paths(Fields& fields, Launch& launch, const std::string& here = {});
 void read_environment(Fields& fields, Launch& launch);  // env, pass_env
 void read_batch(Fields& fields, Launch& launch);        // batch_id

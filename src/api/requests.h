@@ -17,7 +17,8 @@ Result<NewMessage> parse_message(std::string_view body);
 Result<NewMessage> parse_resume(std::string_view body);
 // POST .../retry {message? | content?}: an empty body is an empty request.
 Result<std::optional<NewMessage>> parse_retry(std::string_view body);
-// POST .../answer {request_id, decision, message?, scope?, pattern?} or {request_id, answer}. `by` is the caller's business.
+// POST .../answer {request_id, decision, message?, scope?, pattern?} or {request_id, answer}. `by` is the caller's
+// business.
 Result<input::Answered> parse_answer(std::string_view body);
 // POST /api/tasks/clear {task_id? | batch_id? | parent_session_id?}: at most one; none is every task that has ended.
 Result<Tasks::Scope> parse_clear(std::string_view body);

@@ -3,10 +3,10 @@
 
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "base/executor.h"
+#include "base/mutex.h"
 
 namespace errand {
 
@@ -16,7 +16,7 @@ class Serial final : public Executor {
 
   void post(Work work) override {
     {
-      const std::lock_guard lock(state_->mutex);
+      const Lock lock(state_->mutex);
       state_->waiting.push_back(std::move(work));
       if (std::exchange(state_->running, true)) return;
     }
@@ -27,21 +27,21 @@ class Serial final : public Executor {
   struct State {
     explicit State(Executor& on) : threads(on) {}
     Executor& threads;
-    std::mutex mutex;
-    std::deque<Work> waiting;  // Guarded by mutex.
-    bool running = false;      // Guarded by mutex.
+    Mutex mutex;
+    std::deque<Work> waiting GUARDED_BY(mutex);
+    bool running GUARDED_BY(mutex) = false;
   };
   static void run_next(const std::shared_ptr<State>& state) {
     state->threads.post([state] {
       Work work;
       {
-        const std::lock_guard lock(state->mutex);
+        const Lock lock(state->mutex);
         work = std::move(state->waiting.front());
         state->waiting.pop_front();
       }
       work();
       work = nullptr;
-      const std::lock_guard lock(state->mutex);
+      const Lock lock(state->mutex);
       state->running = !state->waiting.empty();
       if (state->running) run_next(state);
     });

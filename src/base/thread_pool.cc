@@ -18,7 +18,7 @@ ThreadPool::~ThreadPool() { stop(); }
 
 void ThreadPool::post(Work work) {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (stopped_) return;
     waiting_.push_back(std::move(work));
   }
@@ -28,7 +28,7 @@ void ThreadPool::post(Work work) {
 void ThreadPool::stop() {
   std::deque<Work> dropped;  // Destroyed outside the lock: what it holds may post.
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stopped_ = true;
     dropped.swap(waiting_);
   }
@@ -38,9 +38,9 @@ void ThreadPool::stop() {
 }
 
 void ThreadPool::run() {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   for (;;) {
-    ready_.wait(lock, [this] { return stopped_ || !waiting_.empty(); });
+    ready_.wait(lock, [this]() REQUIRES(mutex_) { return stopped_ || !waiting_.empty(); });
     if (stopped_) return;
     Work work = std::move(waiting_.front());
     waiting_.pop_front();

@@ -1,13 +1,12 @@
 // A few threads that run what is posted, in any order between them. For reading the store and other blocking work.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "base/executor.h"
+#include "base/mutex.h"
 
 namespace errand {
 
@@ -22,10 +21,10 @@ class ThreadPool final : public Executor {
  private:
   void run();
 
-  std::mutex mutex_;
-  std::condition_variable ready_;
-  std::deque<Work> waiting_;  // Guarded by mutex_.
-  bool stopped_ = false;      // Guarded by mutex_.
+  Mutex mutex_;
+  Wakeup ready_;
+  std::deque<Work> waiting_ GUARDED_BY(mutex_);
+  bool stopped_ GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

@@ -90,6 +90,8 @@ struct ListArgs {
   bool watch = false;
 };
 
+struct TopArgs {};
+
 struct ShowArgs {
   std::string id;
 };
@@ -219,11 +221,38 @@ struct OpenArgs {
   bool print = false;
 };
 
+// errand claude | codex | gemini install | uninstall.
+struct AgentInstallArgs {
+  std::string program;
+  bool install = true;
+  bool wake = false;
+};
+
+struct HookArgs {};
+
 struct OpencodeArgs {
   bool install = true;
   bool wake = false;
   std::string family;  // Empty: the setting tools.family.
 };
+
+struct CompletionArgs {
+  std::string shell;  // bash, zsh, fish.
+};
+struct CompleteArgs {
+  std::vector<std::string> line;  // The words after "errand", the last one being typed.
+};
+struct ManArgs {};
+
+struct InstallArgs {
+  bool service = true;  // A unit of the user's systemd.
+  bool linger = false;
+};
+struct UpgradeArgs {
+  std::string file;  // The newer program; empty with `undo`.
+  bool undo = false;
+};
+struct UninstallArgs {};
 
 struct DoctorArgs {};
 struct VersionArgs {};
@@ -232,10 +261,11 @@ struct RestartArgs {};
 struct StatusArgs {};
 struct InboxArgs {};
 
-using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, ShowArgs, OutputArgs, LogsArgs,
+using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
                               ArtifactsArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs,
                               WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs,
-                              QuotaArgs, OpenArgs, OpencodeArgs, DoctorArgs, VersionArgs, StopArgs,
-                              RestartArgs, StatusArgs, InboxArgs, ServeArgs, SupervisorArgs>;
+                              QuotaArgs, OpenArgs, OpencodeArgs, AgentInstallArgs, HookArgs, CompletionArgs,
+                              CompleteArgs, ManArgs, InstallArgs, UpgradeArgs, UninstallArgs, DoctorArgs, VersionArgs,
+                              StopArgs, RestartArgs, StatusArgs, InboxArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

@@ -21,13 +21,14 @@ Result<std::string> choose_agent(Context& context) {
     if (agent.id != "demo") return agent.id;
     demo = true;
   }
-  return fail(Code::not_found,
-              fmt::format("No agent is set up that could do this.\n"
-                          "  A model:  set ANTHROPIC_API_KEY or OPENAI_API_KEY (or OPENAI_BASE_URL) and type errand restart\n"
-                          "  An agent: install claude, codex, gemini or opencode, and type errand restart\n"
-                          "errand agents says what was looked for.{}",
-                          demo ? " To see a demonstration: errand ask --agent demo \"...\"" : ""),
-              "no_agent");
+  return fail(
+      Code::not_found,
+      fmt::format("No agent is set up that could do this.\n"
+                  "  A model:  set ANTHROPIC_API_KEY or OPENAI_API_KEY (or OPENAI_BASE_URL) and type errand restart\n"
+                  "  An agent: install claude, codex, gemini or opencode, and type errand restart\n"
+                  "errand agents says what was looked for.{}",
+                  demo ? " To see a demonstration: errand ask --agent demo \"...\"" : ""),
+      "no_agent");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // errand attach: a task's conversation, live: what it says comes as it is said, what is typed goes to it.
+#include <memory>
 #include <set>
 #include <unistd.h>
 
@@ -8,10 +9,13 @@
 #include "base/text.h"
 #include "cli/input_lines.h"
 #include "cli/interrupt.h"
+#include "cli/pane.h"
+#include "cli/progress_line.h"
 #include "cli/question.h"
 #include "cli/resolve.h"
 #include "cli/short_id.h"
 #include "cli/stay.h"
+#include "cli/task_text.h"
 #include "cli/verbs.h"
 #include "cli/whole_output.h"
 
@@ -35,12 +39,19 @@ class Attached {
       : context_(context),
         screen_(context.screen),
         task_(std::move(task)),
-        printer_(screen_, {.tail = args.tail}),
-        events_(printer_),
         typed_(::isatty(STDIN_FILENO) != 0),
+        pane_(!screen_.json() && Terminal::possible() ? std::make_unique<Pane>(screen_.colours()) : nullptr),
+        printer_(screen_, {.tail = args.tail, .markdown = pane_ != nullptr}),
+        events_(printer_),
         history_(task_.seq) {
     events_.history_until(history_);
+    context_.screen.set_pane(pane_.get());
+    show_state();
   }
+
+  ~Attached() { context_.screen.set_pane(nullptr); }
+  Attached(const Attached&) = delete;
+  Attached& operator=(const Attached&) = delete;
 
   int run() {
     Interrupt interrupt;
@@ -53,7 +64,7 @@ class Attached {
       if (leaving_) break;
       if (Status read = read_task(); !read) return failed(read.error());
       if (task_.at_work()) continue;
-      if (input_.ended()) break;
+      if (input_ended()) break;
       told_rest();
       end = wait_at_rest();
       if (!end) return failed(end.error());
@@ -70,7 +81,7 @@ class Attached {
   // --- what the task does
 
   Result<StreamEnd> show_while_at_work() {
-    StreamCalls calls;
+    StreamCalls calls = calls_of_input();
     calls.event = [&](const SseEvent& event) {
       take(event);
       return !leaving_;
@@ -94,7 +105,10 @@ class Attached {
     if (info->task) {
       const TaskInfo before = std::exchange(task_, *info->task);
       task_.kind = before.kind;
+      show_state();
     }
+    if (pane_ && info->message && info->message->role == "user" && info->type == "message.created")
+      for (const PartInfo& part : info->message->parts) pane_->remember(part.text);
     if (screen_.json()) return screen_.out_line(event.data);
     // What was typed here stands on the screen already.
     if (info->message && sent_.contains(info->message->id)) return;
@@ -107,7 +121,7 @@ class Attached {
       if (Status read = read_task(); !read) return std::unexpected(read.error());
       return task_.at_work();
     };
-    StreamCalls calls;
+    StreamCalls calls = calls_of_input();
     bool again = false;
     calls.connected = [&]() -> Result<bool> {
       Result<bool> working = at_work();
@@ -122,7 +136,7 @@ class Attached {
     };
     calls.tick = [&] {
       again = take_input() || again;
-      return !again && !leaving_ && !input_.ended();
+      return !again && !leaving_ && !input_ended();
     };
     return context_.client.stream("/api/stream", "", calls);
   }
@@ -131,6 +145,7 @@ class Attached {
     Result<TaskInfo> task = get_task(context_, task_.id);
     if (!task) return std::unexpected(task.error());
     task_ = std::move(*task);
+    show_state();
     return {};
   }
 
@@ -149,21 +164,37 @@ class Attached {
     // What events have of a question is short: it is read whole.
     if (const Result<TaskInfo> whole = get_task(context_, task_.id); whole && whole->waiting_for) task_ = *whole;
     if (task_.waiting_for && task_.waiting_for->request_id == asked_)
-      screen_.say("it asks:\n" + question_text(*task_.waiting_for, screen_.colours(), true) + "errand: type your answer.");
+      screen_.say("it asks:\n" + question_text(*task_.waiting_for, screen_.colours(), true) +
+                  "errand: type your answer.");
+  }
+
+  // Beside the line that is typed.
+  void show_state() {
+    if (!pane_) return;
+    const std::string now = task_.at_work() ? activity(task_) : std::string();
+    pane_->set_status(shown_line(fmt::format("{}  {}  {}  /help", short_id(task_.id), status_text(task_), now)));
   }
 
   // --- what is typed
+
+  bool input_ended() const { return pane_ ? pane_->ended() : input_.ended(); }
+
+  StreamCalls calls_of_input() const {
+    StreamCalls calls;
+    if (pane_) calls.wake_fd = pane_->wake_fd();
+    return calls;
+  }
 
   // Everything that has come. True where something was given to the task.
   bool take_input() {
     bool given = false;
     // Two lines are two messages: each is stored before the next is sent.
     while (!leaving_) {
-      const std::optional<std::string> line = input_.next();
+      const std::optional<std::string> line = pane_ ? pane_->next() : input_.next();
       if (!line) break;
       if (!trim(*line).empty()) given = take_line(*line) || given;
     }
-    if (input_.ended() && typed_) leaving_ = true;
+    if (input_ended() && typed_) leaving_ = true;
     return given;
   }
 
@@ -217,7 +248,9 @@ class Attached {
     if (!waits()) return say_false("it has no open question.");
     const Result<ReplyWords> words = reply_words(*task_.waiting_for, trim(text), literally);
     if (!words && task_.waiting_for->kind == "permission")
-      return say_false("it asks for permission: type allow, always, pattern, task, agent or deny. /send TEXT sends it a message instead.");
+      return say_false(
+          "it asks for permission: type allow, always, pattern, task, agent or deny. /send TEXT sends it a message "
+          "instead.");
     if (!words) return say_false("it has no option with that number. /answer TEXT sends a number as text.");
     return post("/answer", answer_body(*task_.waiting_for, *words, {}));
   }
@@ -261,11 +294,12 @@ class Attached {
 
   Context& context_;
   const Screen& screen_;
-  TaskInfo task_;  // As last heard of.
+  TaskInfo task_;               // As last heard of.
+  const bool typed_;            // By a person, who sees it.
+  std::unique_ptr<Pane> pane_;  // Where that is on a terminal.
   Printer printer_;
   EventPrinter events_;
   InputLines input_;
-  const bool typed_;       // By a person, who sees it.
   const int64_t history_;  // The events up to here were before.
   int64_t seen_ = 0;       // The last event that was shown.
   std::string asked_;

@@ -21,6 +21,7 @@ struct Dispatch {
   int operator()(const ForkArgs& args) { return fork(context, args); }
   int operator()(const AttachArgs& args) { return attach(context, args); }
   int operator()(const ListArgs& args) { return list(context, args); }
+  int operator()(const TopArgs& args) { return top(context, args); }
   int operator()(const ShowArgs& args) { return show(context, args); }
   int operator()(const OutputArgs& args) { return output(context, args); }
   int operator()(const LogsArgs& args) { return logs(context, args); }
@@ -42,6 +43,14 @@ struct Dispatch {
   int operator()(const QuotaArgs& args) { return quota(context, args); }
   int operator()(const OpenArgs& args) { return open(context, args); }
   int operator()(const OpencodeArgs& args) { return opencode(context, args); }
+  int operator()(const AgentInstallArgs& args) { return agent_install(context, args); }
+  int operator()(const HookArgs& args) { return hook(context, args); }
+  int operator()(const CompletionArgs& args) { return completion(context, args); }
+  int operator()(const CompleteArgs& args) { return complete(context, args); }
+  int operator()(const ManArgs& args) { return man(context, args); }
+  int operator()(const InstallArgs& args) { return install(context, args); }
+  int operator()(const UpgradeArgs& args) { return upgrade(context, args); }
+  int operator()(const UninstallArgs& args) { return uninstall(context, args); }
   int operator()(const DoctorArgs& args) { return doctor(context, args); }
   int operator()(const VersionArgs& args) { return version(context, args); }
   int operator()(const StopArgs& args) { return stop(context, args); }

@@ -19,9 +19,9 @@ constexpr Millis silence_max_ms = 90'000;  // Of a stream: the server sends hear
 constexpr Millis lost_max_ms = 60'000;     // How long a lost server is looked for.
 constexpr int repeats_max = 3;
 
-void pause_ms(Millis ms) {
-  pollfd wait = {Interrupt::fd(), POLLIN, 0};
-  ::poll(&wait, wait.fd >= 0 ? 1 : 0, static_cast<int>(ms));
+void pause_ms(Millis ms, int wake = -1) {
+  pollfd waits[2] = {{Interrupt::fd(), POLLIN, 0}, {wake, POLLIN, 0}};
+  ::poll(waits, 2, static_cast<int>(ms));
 }
 
 bool is_interrupt(const Error& error) { return error.reason == "interrupted"; }
@@ -105,6 +105,7 @@ Result<Reply> Client::exchange(const std::string& request, bool repeatable) {
         going = reader.eof();
         break;
       case Connection::Read::timeout:
+      case Connection::Read::woken:
         going = fail(Code::unavailable, "The server does not answer. errand doctor may say why.", "timeout");
         break;
       case Connection::Read::interrupted:
@@ -178,7 +179,7 @@ Result<Broke> read_stream(Connection& connection, HttpReader& reader, StreamStat
     if (calls.deadline) until = std::min(until, calls.deadline);
     if (calls.tick) until = std::min(until, now + calls.tick_ms);
     std::string piece;
-    switch (connection.read(piece, until)) {
+    switch (connection.read(piece, until, calls.wake_fd)) {
       case Connection::Read::some:
         heard = steady_now();
         if (Status fed = reader.feed(piece); !fed) return std::unexpected(fed.error());
@@ -188,6 +189,7 @@ Result<Broke> read_stream(Connection& connection, HttpReader& reader, StreamStat
       case Connection::Read::interrupted:
         return Broke::interrupted;
       case Connection::Read::timeout:
+      case Connection::Read::woken:
         break;
     }
   }
@@ -288,7 +290,7 @@ Result<StreamEnd> Client::stream(const std::string& path, std::string last_id, c
     if (calls.tick && !calls.tick()) return StreamEnd::stopped;
     target_.reset();
     start = start_ = Start::never;
-    pause_ms(pause);
+    pause_ms(pause, calls.wake_fd);
     pause = std::min<Millis>(pause * 2, 500);
   }
 }

@@ -35,6 +35,8 @@ struct StreamCalls {
   // About every `tick_ms` and after events, for a progress line. Optional.
   std::function<bool()> tick;
   Millis tick_ms = 100;
+  // Readable: tick is called at once, which reads it empty. Optional.
+  int wake_fd = -1;
   // The connection was lost (true) or is back (false). Optional.
   std::function<void(bool)> lost;
   Time deadline;  // Steady; never by default.

@@ -22,15 +22,17 @@ namespace errand::cli {
 
 namespace {
 
-enum class Ready : uint8_t { yes, timeout, interrupted };
+enum class Ready : uint8_t { yes, timeout, interrupted, woken };
 
-Ready wait_for(int fd, short events, Time deadline) {
+Ready wait_for(int fd, short events, Time deadline, int wake = -1) {
   for (;;) {
     if (Interrupt::happened()) return Ready::interrupted;
-    pollfd waits[2] = {{fd, events, 0}, {Interrupt::fd(), POLLIN, 0}};
+    // Those that are negative are not looked at.
+    pollfd waits[3] = {{fd, events, 0}, {Interrupt::fd(), POLLIN, 0}, {wake, POLLIN, 0}};
     Millis left = std::clamp<Millis>(deadline - steady_now(), 0, 1 << 30);
-    int n = ::poll(waits, Interrupt::fd() >= 0 ? 2 : 1, static_cast<int>(left));
+    int n = ::poll(waits, 3, static_cast<int>(left));
     if (n > 0 && waits[0].revents) return Ready::yes;
+    if (n > 0 && waits[2].revents) return Ready::woken;
     if (n == 0) return Ready::timeout;
   }
 }
@@ -52,6 +54,7 @@ Status connect_to(int fd, const sockaddr* address, socklen_t length, const Endpo
     case Ready::interrupted:
       return interrupted();
     case Ready::yes:
+    case Ready::woken:
       break;
   }
   int error = 0;
@@ -189,7 +192,7 @@ Status Connection::write(std::string_view bytes, Time deadline) {
   return {};
 }
 
-Connection::Read Connection::read(std::string& out, Time deadline) {
+Connection::Read Connection::read(std::string& out, Time deadline, int wake) {
   char buffer[64 << 10];
   for (;;) {
     ssize_t n;
@@ -207,9 +210,10 @@ Connection::Read Connection::read(std::string& out, Time deadline) {
       out.append(buffer, static_cast<size_t>(n));
       return Read::some;
     }
-    Ready ready = wait_for(fd_, wants, deadline);
+    Ready ready = wait_for(fd_, wants, deadline, wake);
     if (ready == Ready::interrupted) return Read::interrupted;
     if (ready == Ready::timeout) return Read::timeout;
+    if (ready == Ready::woken) return Read::woken;
   }
 }
 

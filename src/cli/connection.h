@@ -27,9 +27,10 @@ class Connection {
 
   Status write(std::string_view bytes, Time deadline);
 
-  enum class Read : uint8_t { some, eof, timeout, interrupted };
-  // Appends what is there, at least one byte for `some`. A broken connection is an eof.
-  Read read(std::string& out, Time deadline);
+  enum class Read : uint8_t { some, eof, timeout, interrupted, woken };
+  // Appends what is there, at least one byte for `some`. A broken connection is an eof. `woken`: nothing is there, and
+  // `wake`, another file descriptor, became readable.
+  Read read(std::string& out, Time deadline, int wake = -1);
 
  private:
   struct Tls;

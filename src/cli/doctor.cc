@@ -16,6 +16,7 @@
 #include "base/json_out.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "cli/agent_programs.h"
 #include "cli/files.h"
 #include "cli/opencode.h"
 #include "cli/table.h"
@@ -214,20 +215,11 @@ bool check_server(Context& context, Checks& checks) {
   return true;
 }
 
-bool on_path(std::string_view program) {
-  const char* path = std::getenv("PATH");
-  for (std::string_view folder : split(path ? path : "", ':'))
-    if (!folder.empty() && ::access(fmt::format("{}/{}", folder, program).c_str(), X_OK) == 0) return true;
-  return false;
-}
-
 // Where no server runs: what one would find.
 Check check_path() {
   std::string found;
-  for (const auto& [program, agent] :
-       {std::pair("opencode", "opencode"), std::pair("claude", "claude"), std::pair("gemini", "gemini"),
-        std::pair("codex-acp", "codex"), std::pair("claude-agent-acp", "acp:claude")})
-    if (on_path(program)) found += fmt::format(", {}", agent);
+  for (const AgentProgram& program : agent_programs())
+    if (program.on_path) found += fmt::format(", {}", program.agent);
   return {"agents", State::ok, fmt::format("command, demo{}; builtin if the server has a model", found), ""};
 }
 
@@ -252,24 +244,18 @@ void check_opencode(const Context& context, bool installed, Checks& checks) {
                       "errand opencode install"});
 }
 
-// Whether Claude Code, where it is installed, has a login, as far as can be seen from here: nothing is asked of it.
-void check_claude(Checks& checks) {
-  if (!on_path("claude")) return;
-  const auto set = [](const char* variable) {
-    const char* const value = std::getenv(variable);
-    return value && *value;
-  };
-  for (const char* variable : {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
-                               "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"})
-    if (set(variable))
-      return checks.push_back({"Claude Code", State::ok, fmt::format("installed; {} is set here", variable), ""});
-  const std::string folder = set("CLAUDE_CONFIG_DIR") ? std::getenv("CLAUDE_CONFIG_DIR")
-                             : set("HOME")            ? std::string(std::getenv("HOME")) + "/.claude"
-                                                      : std::string();
-  if (!folder.empty() && ::access((folder + "/.credentials.json").c_str(), F_OK) == 0)
-    return checks.push_back({"Claude Code", State::ok, "installed, with a login in " + folder, ""});
-  checks.push_back({"Claude Code", State::warning, "installed; no login is found here",
-                    "Run claude and type /login, or set ANTHROPIC_API_KEY where the server runs."});
+// The agents of other makers: is each here, and has it a login? Only what can be seen from here; nothing is asked of
+// them.
+void check_agent_programs(Checks& checks) {
+  for (const AgentProgram& program : agent_programs()) {
+    if (!program.on_path)
+      checks.push_back({program.name, State::ok, "not installed", "To have it as an agent: " + program.install});
+    else if (!program.login.empty())
+      checks.push_back({program.name, State::ok, "installed; " + program.login, ""});
+    else
+      checks.push_back({program.name, program.needs_login ? State::warning : State::ok,
+                        "installed; no login is found here", program.log_in});
+  }
 }
 
 std::string system_text() {
@@ -320,7 +306,7 @@ int doctor(Context& context, const DoctorArgs&) {
     checks.push_back(check_bwrap());
   }
   check_opencode(context, on_path("opencode"), checks);
-  check_claude(checks);
+  check_agent_programs(checks);
   bool well = true;
   for (const Check& check : checks) well = well && check.state != State::wrong;
   context.screen.json() ? print_json(context.screen, checks, well) : print_text(context.screen, checks);

@@ -13,7 +13,10 @@ volatile sig_atomic_t interrupted = 0;
 int wake_pipe[2] = {-1, -1};
 
 void note(int) {
-  if (interrupted) _exit(130);
+  if (interrupted) {
+    if (Interrupt::last_words) Interrupt::last_words();
+    _exit(130);
+  }
   interrupted = 1;
   int saved = errno;
   [[maybe_unused]] ssize_t written = ::write(wake_pipe[1], "", 1);
@@ -21,6 +24,8 @@ void note(int) {
 }
 
 }  // namespace
+
+void (*Interrupt::last_words)() = nullptr;
 
 Interrupt::Interrupt() {
   if (::pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return;

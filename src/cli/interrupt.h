@@ -15,6 +15,9 @@ class Interrupt {
   static bool happened();
   // Readable once it happened; -1 where no Interrupt exists.
   static int fd();
+
+  // Called before a second SIGINT ends the process: the terminal may have to be given back. From a handler.
+  static void (*last_words)();
 };
 
 }  // namespace errand::cli

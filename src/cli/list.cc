@@ -175,7 +175,8 @@ Result<Listed> by_attention(Context& context, const ListArgs& args, Listed liste
     }
   std::vector<TaskInfo> ordered;
   for (int rank = 0; rank <= attention_last; ++rank)
-    std::ranges::copy_if(tasks, std::back_inserter(ordered), [&](const TaskInfo& task) { return attention(task) == rank; });
+    std::ranges::copy_if(tasks, std::back_inserter(ordered),
+                         [&](const TaskInfo& task) { return attention(task) == rank; });
   tasks = std::move(ordered);
   if (tasks.size() > wanted) tasks.resize(wanted);
   return listed;

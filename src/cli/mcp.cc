@@ -3,10 +3,8 @@
 // found or started then. When the server is restarted, what was under way goes on: it is asked again, and what starts
 // something has a key by which the server knows it.
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <iostream>
-#include <mutex>
 #include <thread>
 #include <unistd.h>
 
@@ -15,6 +13,7 @@
 #include "base/encode.h"
 #include "base/id.h"
 #include "base/json_out.h"
+#include "base/mutex.h"
 #include "cli/files.h"
 #include "cli/mcp_post.h"
 #include "cli/verbs.h"
@@ -86,7 +85,7 @@ class Bridge {
       wait_for_room();
       std::thread([this, line, message = std::move(message)] {
         handle(line, message);
-        const std::scoped_lock lock(mutex_);
+        const Lock lock(mutex_);
         --under_way_;
       }).detach();
     }
@@ -98,7 +97,7 @@ class Bridge {
  private:
   void wait_for_room() {
     for (;; pause_ms(5)) {
-      const std::scoped_lock lock(mutex_);
+      const Lock lock(mutex_);
       if (under_way_ >= calls_max) continue;
       ++under_way_;
       return;
@@ -106,7 +105,7 @@ class Bridge {
   }
 
   void write(const std::string& text) {
-    const std::scoped_lock lock(mutex_);
+    const Lock lock(mutex_);
     std::cout << text << '\n' << std::flush;
     if (!std::cout) _exit(code(Exit::ok));
   }
@@ -123,33 +122,33 @@ class Bridge {
   void ask_roots() {
     if (!offers_roots_) return;
     {
-      const std::scoped_lock lock(mutex_);
+      const Lock lock(mutex_);
       roots_asked_ = true;
     }
     write(fmt::format(R"({{"jsonrpc":"2.0","id":"{}","method":"roots/list"}})", roots_request));
   }
   void roots_told(std::string root) {
     {
-      const std::scoped_lock lock(mutex_);
+      const Lock lock(mutex_);
       root_ = std::move(root);
       roots_asked_ = false;
     }
     roots_known_.notify_all();
   }
   std::string folder() {
-    std::unique_lock lock(mutex_);
-    roots_known_.wait_for(lock, roots_patience, [this] { return !roots_asked_; });
+    Lock lock(mutex_);
+    roots_known_.wait_for(lock, roots_patience, [this]() REQUIRES(mutex_) { return !roots_asked_; });
     roots_asked_ = false;  // It was waited for once.
     return root_.empty() ? here_ : root_;
   }
 
   std::string session() {
-    const std::scoped_lock lock(mutex_);
+    const Lock lock(mutex_);
     return session_;
   }
   // Made with the first message: whoever only starts us leaves no trace.
   std::string connection() {
-    const std::scoped_lock lock(mutex_);
+    const Lock lock(mutex_);
     if (connection_.empty()) {
       SystemRandom random;
       connection_ = random_secret(random, 12);
@@ -168,14 +167,19 @@ class Bridge {
 
   // The server no longer knows the session (its data folder is another one): begins a new one as the client did.
   bool open_again(const std::string& lost) {
-    const std::scoped_lock opening(opening_);
+    const Lock opening(opening_);
     if (session() != lost) return true;
-    if (initialize_.empty()) return false;
+    std::string initialize;
+    {
+      const Lock lock(mutex_);
+      initialize = initialize_;
+    }
+    if (initialize.empty()) return false;
     const Result<Reply> reply =
         post_mcp(where_of(globals_), Start::if_none,
-                 {.body = initialize_, .headers = headers_for({}, {}), .work_dir = {}, .message = {}});
+                 {.body = std::move(initialize), .headers = headers_for({}, {}), .work_dir = {}, .message = {}});
     if (!reply || reply->status != 200) return false;
-    const std::scoped_lock lock(mutex_);
+    const Lock lock(mutex_);
     session_ = reply->header("mcp-session-id");
     return true;
   }
@@ -222,7 +226,7 @@ class Bridge {
 
   void answered(const std::string& line, const McpMessage& message, const Reply& reply) {
     if (message.method == "initialize" && reply.status == 200) {
-      const std::scoped_lock lock(mutex_);
+      const Lock lock(mutex_);
       session_ = reply.header("mcp-session-id");
       initialize_ = line;
     }
@@ -260,14 +264,14 @@ class Bridge {
   const std::string caller_;
   const std::string here_;     // The folder that the client started us in.
   bool offers_roots_ = false;  // Of the reading thread.
-  std::mutex mutex_, opening_;
-  std::condition_variable roots_known_;
-  bool roots_asked_ = false;
-  std::string root_;
-  std::string session_, initialize_, connection_;
+  Mutex mutex_, opening_;
+  Wakeup roots_known_;
+  bool roots_asked_ GUARDED_BY(mutex_) = false;
+  std::string root_ GUARDED_BY(mutex_);
+  std::string session_ GUARDED_BY(mutex_), initialize_ GUARDED_BY(mutex_), connection_ GUARDED_BY(mutex_);
   std::string last_event_;  // Of the listening thread.
   bool listening_ = false;
-  int under_way_ = 0;
+  int under_way_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace

@@ -1,13 +1,10 @@
 // errand open: the page, logged in by a code that works once.
 #include <cstdlib>
-#include <fcntl.h>
-#include <spawn.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include "base/json_out.h"
+#include "cli/program.h"
 #include "cli/resolve.h"
 #include "cli/verbs.h"
 
@@ -15,26 +12,13 @@ namespace errand::cli {
 
 namespace {
 
-// Gives the link to the program and waits for it; these hand it on to the browser and end.
-bool open_with(const std::string& program, const std::string& link) {
-  std::string name = program, argument = link;
-  char* argv[] = {name.data(), argument.data(), nullptr};
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  for (int fd : {0, 1, 2}) posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-  pid_t pid = 0;
-  int failed = ::posix_spawnp(&pid, program.c_str(), &actions, nullptr, argv, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  int status = 0;
-  return failed == 0 && ::waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
+// Each hands the link on to the browser and ends.
 bool open_browser(const std::string& link) {
   const char* chosen = std::getenv("BROWSER");
-  if (chosen && *chosen) return open_with(chosen, link);
+  if (chosen && *chosen) return succeeds({chosen, link});
   // Without a display xdg-open finds a text browser, which takes the terminal and cannot show the page.
-  if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY")) return open_with("wslview", link);
-  return open_with("xdg-open", link);
+  if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY")) return succeeds({"wslview", link});
+  return succeeds({"xdg-open", link});
 }
 
 }  // namespace

@@ -11,11 +11,12 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/duration.h"
 #include "cli/files.h"
 #include "cli/find_server.h"
-#include "cli/verb_table.h"
+#include "cli/shape.h"
 
 namespace errand::cli {
 
@@ -43,14 +44,13 @@ std::string overview() {
     group = verb.group;
     out += fmt::format("  {:<9} {}\n", verb.name, verb.summary);
   }
+  out += "\nOptions of every verb:\n";
+  auto line = [&](std::string_view names, std::string_view help) { out += fmt::format("  {:<18} {}\n", names, help); };
+  for (const OptionShape& option : global_options())
+    line(fmt::format("{}{}{}", fmt::join(option.names, ", "), option.value.empty() ? "" : " ", option.value),
+         option.help);
+  line("-h, --help", "Print help; errand help VERB shows a verb's options");
   return out +
-         "\nOptions of every verb:\n"
-         "  --json               Print the server's JSON; streams print one object a line\n"
-         "  --data-dir DIR       The data folder (ERRAND_DATA_DIR; default ~/.local/share/errand)\n"
-         "  --url URL            Use this server (ERRAND_URL), with the token in ERRAND_TOKEN or --token-file FILE\n"
-         "  --color WHEN         auto, always or never (NO_COLOR, CLICOLOR_FORCE)\n"
-         "  -q, --quiet          Print only the result, no messages about it\n"
-         "  -h, --help           Print help; errand help VERB shows a verb's options\n"
          "\nFor an id, type any unique beginning of it, with or without \"task_\".\n"
          "A verb that needs a server starts one in the background if none runs.\n";
 }
@@ -71,20 +71,8 @@ size_t first_plain(const std::vector<std::string>& line, size_t from, const std:
   return line.size();
 }
 
-void globals_setup(CLI::App& app, Globals& globals) {
-  app.add_option("--data-dir", globals.data_dir)->type_name("DIR");
-  app.add_option("--url", globals.url)->type_name("URL");
-  app.add_option("--token-file", globals.token_file)->type_name("FILE");
-  app.add_flag("--json", globals.screen.json);
-  app.add_flag("-q,--quiet", globals.screen.quiet);
-  app.add_option_function<std::string>("--color",
-                                       [&globals](const std::string& word) {
-                                         globals.screen.colour = word == "always"  ? ColourWish::always
-                                                                 : word == "never" ? ColourWish::never
-                                                                                   : ColourWish::automatic;
-                                       })
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-}
+// Verbs whose words are not ours to read.
+bool takes_words(std::string_view verb) { return verb == "run" || verb == "__complete"; }
 
 std::vector<std::string> option_names(const std::vector<CLI::App*>& apps) {
   std::vector<std::string> names;
@@ -177,14 +165,13 @@ std::expected<Parsed, Stop> parse(const std::vector<std::string>& words_given) {
     return std::unexpected(Stop{Exit::ok, overview(), json});
   }
 
-  if (const auto alias = std::ranges::find_if(aliases(), [&](const Alias& one) { return one.name == line[at]; });
-      alias != aliases().end()) {
+  if (const Alias* const alias = find_alias(line[at])) {
     line[at] = alias->verb;
     if (*alias->option) line.insert(line.begin() + static_cast<long>(at) + 1, alias->option);
   }
-  const std::string name = line[at];
-  const auto verb = std::ranges::find_if(verbs(), [&](const Verb& one) { return one.name == name; });
-  if (verb == verbs().end()) {
+  const std::string& name = line[at];
+  const Verb* verb = find_verb(name);
+  if (!verb) {
     std::vector<std::string> names;
     for (const Verb& one : verbs())
       if (*one.group) names.emplace_back(one.name);
@@ -206,7 +193,7 @@ std::expected<Parsed, Stop> parse(const std::vector<std::string>& words_given) {
 
   // A command's own words are not ours to read.
   std::vector<std::string> command;
-  if (name == "run") {
+  if (takes_words(verb->name)) {
     size_t split = first_plain(line, at + 1, apps);
     size_t begin = split < line.size() && line[split] == "--" ? split + 1 : split;
     command.assign(line.begin() + static_cast<long>(begin), line.end());
@@ -227,6 +214,8 @@ std::expected<Parsed, Stop> parse(const std::vector<std::string>& words_given) {
     if (command.empty())
       return std::unexpected(wrong("The command is missing. Type: errand run -- COMMAND. See: errand help run", json));
     run->command = std::move(command);
+  } else if (CompleteArgs* complete = std::get_if<CompleteArgs>(&args)) {
+    complete->line = std::move(command);
   }
   return Parsed{std::move(globals), std::move(args)};
 }

@@ -1,5 +1,6 @@
 #include "cli/printer.h"
 
+#include "cli/pane.h"
 #include "cli/table.h"
 
 namespace errand::cli {
@@ -10,7 +11,8 @@ Printer::Printer(const Screen& screen, PrintOptions options, ProgressLine* progr
       progress_(progress),
       out_filter_(screen.filter_colours(), EscapeFilter::Hidden::show),
       err_filter_(screen.err_colours() ? EscapeFilter::Colours::keep : EscapeFilter::Colours::drop,
-                  EscapeFilter::Hidden::show) {}
+                  EscapeFilter::Hidden::show),
+      markdown_(screen.colours()) {}
 
 std::string_view Printer::style_of(Span::What what) const {
   switch (what) {
@@ -49,7 +51,19 @@ void Printer::line(Span::What what, std::string text, Time at) {
   if (kept_.size() > static_cast<size_t>(*options_.tail)) kept_.pop_front();
 }
 
+// What was kept back of the agent's words, before something else is said.
+void Printer::end_markdown() {
+  if (renders() && markdown_.pending()) screen_.out_bytes(markdown_.finish(screen_.width() - 1));
+}
+
 void Printer::write(Span::What what, std::string_view text) {
+  if (renders() && what == Span::What::said) {
+    const int width = screen_.width() - 1;
+    if (const std::string lines = markdown_.feed(text, width); !lines.empty()) screen_.out_bytes(lines);
+    if (screen_.pane()) screen_.pane()->set_unfinished(markdown_.unfinished(width));
+    return;
+  }
+  end_markdown();
   if (progress_) progress_->erase();
   bool to_err = options_.split && what != Span::What::output;
   bool terminal = to_err ? screen_.err_is_terminal() : screen_.out_is_terminal();
@@ -88,6 +102,7 @@ void Printer::finish() {
   unfinished_.clear();
   caught_up();
   if (options_.raw) return;
+  end_markdown();
   if (screen_.out_is_terminal()) screen_.out_bytes(out_filter_.finish());
   if (options_.split && screen_.err_is_terminal()) screen_.err_bytes(err_filter_.finish());
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/escape_filter.h"
+#include "cli/markdown.h"
 #include "cli/progress_line.h"
 #include "cli/screen.h"
 #include "cli/transcript.h"
@@ -23,6 +24,7 @@ struct PrintOptions {
   bool split = false;                       // A command's standard error goes to ours, and what we say about it.
   bool only_out = false, only_err = false;  // Of a command: one of its streams.
   Time since;                               // Nothing from before.
+  bool markdown = false;                    // On a terminal, what an agent says is rendered, a line at a time.
 };
 
 class Printer {
@@ -41,11 +43,14 @@ class Printer {
   std::string_view style_of(Span::What what) const;
   void line(Span::What what, std::string text, Time at);
   void write(Span::What what, std::string_view text);
+  bool renders() const { return options_.markdown && !options_.raw && screen_.out_is_terminal(); }
+  void end_markdown();
 
   const Screen& screen_;
   PrintOptions options_;
   ProgressLine* progress_;
   EscapeFilter out_filter_, err_filter_;
+  Markdown markdown_;
   struct Unfinished {
     std::string text;
     Time at;

@@ -1,5 +1,5 @@
-// What a task asks, as whoever is asked sees it in a terminal (R14.3): the question, the folder it is about, an edit as a
-// coloured diff, and what can be typed.
+// What a task asks, as whoever is asked sees it in a terminal (R14.3): the question, the folder it is about, an edit as
+// a coloured diff, and what can be typed.
 #pragma once
 
 #include <string>

@@ -78,9 +78,10 @@ Result<ReplyWords> reply_words(const WaitingInfo& waiting, std::string_view type
   if (decision.empty())
     return fail(
         Code::invalid_argument,
-        fmt::format("The task asks for permission. Answer allow, always, pattern, task, agent or deny; --message sends it a "
-                    "message. It asks: {}",
-                    shown_line(waiting.text)),
+        fmt::format(
+            "The task asks for permission. Answer allow, always, pattern, task, agent or deny; --message sends it a "
+            "message. It asks: {}",
+            shown_line(waiting.text)),
         "usage");
   return ReplyWords{.decision = std::move(decision), .answer = {}};
 }

@@ -57,7 +57,8 @@ TEST(ReplyWords, APermissionTakesItsWordsAndItsNumbers) {
 // R14.3
 TEST(ReplyWords, AnAllowanceSaysHowFarItGoes) {
   WaitingInfo waiting = permission({"allow", "allow_always", "deny"});
-  waiting.patterns = {{"npm test *", "commands that begin with `npm test`"}, {"npm *", "commands that begin with `npm`"}};
+  waiting.patterns = {{"npm test *", "commands that begin with `npm test`"},
+                      {"npm *", "commands that begin with `npm`"}};
   const auto scope = [&](std::string_view typed) {
     const Result<ReplyWords> words = reply_words(waiting, typed);
     return words ? words->decision + " " + words->scope + " " + words->pattern : "refused";

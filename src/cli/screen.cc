@@ -12,6 +12,7 @@
 
 #include "base/hidden.h"
 #include "base/json_out.h"
+#include "cli/pane.h"
 
 namespace errand::cli {
 
@@ -71,8 +72,10 @@ Screen::Screen(const ScreenOptions& options)
 int Screen::width() const { return terminal_size(&winsize::ws_col, "COLUMNS", 80); }
 int Screen::height() const { return terminal_size(&winsize::ws_row, "LINES", 24); }
 
-void Screen::out_bytes(std::string_view bytes) const { write_all(STDOUT_FILENO, bytes); }
-void Screen::err_bytes(std::string_view bytes) const { write_all(STDERR_FILENO, bytes); }
+void Screen::out_bytes(std::string_view bytes) const { pane_ ? pane_->print(bytes) : write_all(STDOUT_FILENO, bytes); }
+void Screen::err_bytes(std::string_view bytes) const {
+  pane_&& err_terminal_ ? pane_->print(bytes) : write_all(STDERR_FILENO, bytes);
+}
 
 void Screen::out(std::string_view text) const {
   if (!out_terminal_) return out_bytes(text);

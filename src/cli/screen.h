@@ -19,6 +19,8 @@ struct ScreenOptions {
   bool quiet = false;
 };
 
+class Pane;
+
 class Screen {
  public:
   // Looks at the terminal and at NO_COLOR, CLICOLOR_FORCE, TERM and COLUMNS.
@@ -32,6 +34,10 @@ class Screen {
   bool err_colours() const { return err_colours_; }
   int width() const;   // Of the terminal; 80 where there is none.
   int height() const;  // 24 where there is none.
+
+  // While one is set, everything for the terminal goes through it. Not owned.
+  void set_pane(Pane* pane) { pane_ = pane; }
+  Pane* pane() const { return pane_; }
 
   // What a person reads: on a terminal, hidden characters are shown as escapes, whoever wrote them (in JSON as JSON's
   // own). A reader that has gone (`| head`) ends the process quietly, as SIGPIPE would.
@@ -60,6 +66,7 @@ class Screen {
   bool json_, quiet_;
   bool out_terminal_, err_terminal_;
   bool out_colours_, err_colours_;
+  Pane* pane_ = nullptr;
 };
 
 // "errand: " and the message; the same on every path.

@@ -1,13 +1,13 @@
-// errand stop, restart, status: the server of the data folder. Stopping it ends no work: the supervisor keeps what runs,
-// and the next server takes it up.
+// errand stop, restart, status: the server of the data folder. Stopping it ends no work: the supervisor keeps what
+// runs, and the next server takes it up.
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <poll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <sys/syscall.h>
 
 #include "base/home.h"
 #include "base/json_out.h"
@@ -24,9 +24,10 @@ constexpr int stop_patience_ms = 15'000;
 
 Status only_here(const Context& context) {
   if (context.globals.url.empty()) return {};
-  return fail(Code::invalid_argument,
-              "stop and restart are for the server of this machine's data folder; --url (ERRAND_URL) names another one.",
-              "usage");
+  return fail(
+      Code::invalid_argument,
+      "stop and restart are for the server of this machine's data folder; --url (ERRAND_URL) names another one.",
+      "usage");
 }
 
 // Through a pidfd, so that a number that was given to another process meanwhile gets no signal.
@@ -35,7 +36,8 @@ Status end_server(const Context& context, const Target& server) {
     return fail(Code::unavailable, "The server does not say which process it is. End it where it was started.");
   const int process = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(server.pid), 0));
   if (process < 0 && errno == ESRCH) return {};
-  if (process < 0) return fail(Code::unavailable, fmt::format("The server cannot be stopped: {}.", std::strerror(errno)));
+  if (process < 0)
+    return fail(Code::unavailable, fmt::format("The server cannot be stopped: {}.", std::strerror(errno)));
   // Still the same one, now that it cannot be replaced.
   const Result<Target> again = find_server(where_of(context.globals), Start::never);
   Status ended;
@@ -44,8 +46,9 @@ Status end_server(const Context& context, const Target& server) {
       ended = fail(Code::forbidden, fmt::format("The server cannot be stopped: {}.", std::strerror(errno)));
     pollfd gone{.fd = process, .events = POLLIN, .revents = 0};
     if (ended && ::poll(&gone, 1, stop_patience_ms) <= 0)
-      ended = fail(Code::unavailable, fmt::format("The server (process {}) has not ended after 15 s. Its log: {}/server.log",
-                                                  server.pid, context.globals.data_dir));
+      ended = fail(Code::unavailable,
+                   fmt::format("The server (process {}) has not ended after 15 s. Its log: {}/server.log", server.pid,
+                               context.globals.data_dir));
   }
   ::close(process);
   return ended;
@@ -150,7 +153,10 @@ int status(Context& context, const StatusArgs&) {
   if (!state.empty() && state != "ok") text += fmt::format("state    {}\n", state);
   text += fmt::format("data     {}\n", to_home(context.globals.data_dir));
   text += fmt::format("tasks    {} at work", counts.at_work);
-  text += counts.needs_input == 0 ? "\n" : fmt::format(", {} for you: errand inbox\n", counts.needs_input == 1 ? "1 waits" : fmt::format("{} wait", counts.needs_input));
+  text += counts.needs_input == 0
+              ? "\n"
+              : fmt::format(", {} for you: errand inbox\n",
+                            counts.needs_input == 1 ? "1 waits" : fmt::format("{} wait", counts.needs_input));
   screen.out(text);
   return code(Exit::ok);
 }

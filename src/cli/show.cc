@@ -151,9 +151,10 @@ int show(Context& context, const ShowArgs& args) {
             status_style(*task));
   if (task->at_work() || task->stopping) sheet.row("now", activity(*task));
   if (task->waiting_for && !task->waiting_for->request_id.empty())
-    sheet.row("answer with", fmt::format("errand answer {} {}", task->id,
-                                         task->waiting_for->kind == "permission" ? "allow|always|pattern|task|agent|deny"
-                                                                                 : "\"...\""));
+    sheet.row(
+        "answer with",
+        fmt::format("errand answer {} {}", task->id,
+                    task->waiting_for->kind == "permission" ? "allow|always|pattern|task|agent|deny" : "\"...\""));
   sheet.row("agent", task->agent.empty() ? task->agent_id : task->agent);
   sheet.row("model", task->model);
   sheet.row("command", task->command);
@@ -191,8 +192,8 @@ int show(Context& context, const ShowArgs& args) {
   if (task->result) sheet.block("Result", *task->result, fmt::format("errand output {} prints all of it", task->id));
   screen.out(sheet.text());
   // Who has read why it failed has looked at it: the inbox need not show it any more (R15.1). It is no matter if not.
-  if (task->status == "failed" && !task->retrieved_at)
-    [[maybe_unused]] const auto read = context.client.get(task_path(*id, "/result"));
+  if (task->status == "failed" && !task->retrieved_at) [[maybe_unused]]
+    const auto read = context.client.get(task_path(*id, "/result"));
   return code(Exit::ok);
 }
 

@@ -36,7 +36,7 @@ class Asker {
     // What events have of a question is short: it is read whole.
     const Result<TaskInfo> whole = get_task(context_, task.id);
     open_ = whole && whole->waiting_for && whole->waiting_for->request_id == told_ ? *whole->waiting_for
-                                                                                  : *task.waiting_for;
+                                                                                   : *task.waiting_for;
     id_ = task.id;
     progress_.erase();
     const bool permission = open_->kind == "permission";
@@ -59,7 +59,8 @@ class Asker {
         context_.screen.say(words.error().message);
         continue;
       }
-      const Result<std::string> reply = context_.client.post(task_path(id_, "/answer"), answer_body(*open_, *words, {}));
+      const Result<std::string> reply =
+          context_.client.post(task_path(id_, "/answer"), answer_body(*open_, *words, {}));
       context_.screen.say(reply ? fmt::format("told it: {}.", told_words(*words)) : reply.error().message);
       if (reply || reply.error().code == Code::not_found) open_.reset();
     }

@@ -60,7 +60,8 @@ void launch(CLI::App& app, LaunchArgs& args) {
   app.add_option("-t,--title", args.title, "The title in lists (default: the first line of the command or prompt)");
   app.add_option("--description", args.description, "A longer description");
   app.add_option("-m,--model", args.model, "The model to use");
-  app.add_option("-C,--work-dir", args.work_dir, "The folder it works in (default: the current folder)");
+  app.add_option("-C,--work-dir", args.work_dir, "The folder it works in (default: the current folder)")
+      ->type_name("DIR");
   app.add_option("-e,--env", args.env, "Set an environment variable for it; repeatable")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
@@ -447,6 +448,56 @@ Made opencode_setup(CLI::App& app, Globals&) {
   return [args] { return *args; };
 }
 
+// Which program is the verb's own name.
+Made agent_install_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<AgentInstallArgs>();
+  args->program = app.get_name();
+  app.add_option_function<std::string>(
+         "action", [args](const std::string& word) { args->install = word == "install"; },
+         "install: add errand to its settings, or update that; uninstall: take it back")
+      ->required()
+      ->check(CLI::IsMember({"install", "uninstall"}))
+      ->type_name("");
+  if (args->program == "claude")
+    app.add_flag("--wake", args->wake,
+                 "Let Claude go on with what has ended when it would stop, without waiting for your next message");
+  return [args] { return *args; };
+}
+
+Made hook_setup(CLI::App& app, Globals&) {
+  app.add_option("program", "Whose hook it is: claude")->required()->check(CLI::IsMember({"claude"}))->type_name("");
+  return [] { return HookArgs{}; };
+}
+
+Made completion_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<CompletionArgs>();
+  app.add_option("shell", args->shell, "The shell: bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->type_name("");
+  return [args] { return *args; };
+}
+
+Made install_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<InstallArgs>();
+  app.add_flag_callback(
+      "--no-service", [args] { args->service = false; },
+      "No unit for systemd: the first verb that needs a server starts it");
+  app.add_flag("--linger", args->linger, "Keep the server running when you are not logged in (loginctl enable-linger)");
+  return [args] { return *args; };
+}
+
+Made upgrade_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<UpgradeArgs>();
+  app.add_option("file", args->file, "The newer errand")->type_name("FILE");
+  app.add_flag("--undo", args->undo, "Go back to the program before the last upgrade");
+  app.callback([args] {
+    if (args->file.empty() == !args->undo)
+      throw CLI::ValidationError("file", "is needed: errand upgrade FILE, or errand upgrade --undo");
+  });
+  return [args] { return *args; };
+}
+
 // A setting's help without the marks of the documentation, and what it is where nobody says.
 std::string flag_help(const Setting& setting) {
   std::string help =
@@ -512,6 +563,8 @@ constexpr Verb all[] = {
     {"list", look, "List tasks", "errand list --status running,pending --watch", list_setup},
     {"inbox", look, "List what needs you: questions, and failures you have not looked at", "errand inbox",
      no_setup<InboxArgs>},
+    {"top", look, "Watch all tasks on a live screen, and answer, message, cancel or open them", "errand top",
+     no_setup<TopArgs>},
     {"show", look, "Show everything about a task", "errand show 01jcq5x7k2", show_setup},
     {"output", look, "Print a task's result", "errand output --wait 01jcq5x7k2", output_setup},
     {"logs", look, "Print a task's log or conversation", "errand logs -f --tail 20 01jcq5x7k2", logs_setup},
@@ -544,23 +597,56 @@ constexpr Verb all[] = {
      "errand token create ci --scope tasks,exec --expires 30d", token_setup},
     {"open", around, "Open the page in a browser", "errand open --print", open_setup},
     {"opencode", around, "Give OpenCode errand's tools, or remove them", "errand opencode install", opencode_setup},
+    {"claude", around, "Give Claude Code errand's tools and notices, or take them back", "errand claude install",
+     agent_install_setup},
+    {"codex", around, "Give Codex errand's tools, or take them back", "errand codex install", agent_install_setup},
+    {"gemini", around, "Give Gemini CLI errand's tools, or take them back", "errand gemini install",
+     agent_install_setup},
     {"serve", around, "Run the server", "errand serve --listen 127.0.0.1:4747 --max-concurrent 5", serve_setup},
     {"status", around, "Say whether the server runs, and what it does", "errand status", no_setup<StatusArgs>},
     {"stop", around, "Stop the server; what runs goes on without it", "errand stop", no_setup<StopArgs>},
     {"restart", around, "Stop the server and start it again", "errand restart", no_setup<RestartArgs>},
+    {"install", around, "Install this program for you: on PATH, completions, a server that starts with you",
+     "errand install --linger", install_setup},
+    {"upgrade", around, "Replace the installed errand by a newer one, or go back", "errand upgrade ./errand-linux-x64",
+     upgrade_setup},
+    {"uninstall", around, "Remove what errand install made; your tasks stay", "errand uninstall",
+     no_setup<UninstallArgs>},
+    {"completion", around, "Print what bash, zsh or fish needs to complete errand's words",
+     "source <(errand completion bash)", completion_setup},
+    {"man", around, "Print the manual page", "errand man | man -l -", no_setup<ManArgs>},
     {"doctor", around, "Check the installation and say how to fix what is wrong", "errand doctor",
      no_setup<DoctorArgs>},
     {"version", around, "Print the version", "errand version --json", no_setup<VersionArgs>},
+    {"hook", "", "Print a conversation's notices for the hook of errand claude install", "errand hook claude",
+     hook_setup},
     {"supervisor", "", "Run the supervisor, which owns the tasks' processes (the server starts it)",
      "errand supervisor", supervisor_setup},
+    // parse.cc takes its words as they are.
+    {"__complete", "", "Print what may stand where the cursor is (the shells' completions ask)",
+     "errand __complete -- list --st", no_setup<CompleteArgs>},
 };
 
 }  // namespace
 
-std::span<const Alias> aliases() {
-  static constexpr Alias known[] = {
-      {"ls", "list", ""}, {"ps", "list", ""}, {"rm", "clear", ""}, {"kill", "cancel", ""}, {"tail", "logs", "--follow"}};
-  return known;
+void globals_setup(CLI::App& app, Globals& globals) {
+  app.add_flag("--json", globals.screen.json, "Print the server's JSON; streams print one object a line");
+  app.add_option("--data-dir", globals.data_dir, "The data folder (ERRAND_DATA_DIR; default ~/.local/share/errand)")
+      ->type_name("DIR");
+  app.add_option("--url", globals.url, "Use this server (ERRAND_URL), with the token in ERRAND_TOKEN or --token-file")
+      ->type_name("URL");
+  app.add_option("--token-file", globals.token_file, "The file with the token for --url")->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--color",
+         [&globals](const std::string& word) {
+           globals.screen.colour = word == "always"  ? ColourWish::always
+                                   : word == "never" ? ColourWish::never
+                                                     : ColourWish::automatic;
+         },
+         "auto, always or never (NO_COLOR, CLICOLOR_FORCE)")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_flag("-q,--quiet", globals.screen.quiet, "Print only the result, no messages about it");
 }
 
 std::span<const Verb> verbs() { return all; }

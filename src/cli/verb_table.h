@@ -24,15 +24,10 @@ struct Verb {
   Setup setup;
 };
 
+// The options of every verb.
+void globals_setup(CLI::App& app, Globals& globals);
+
 // In the order in which they are shown.
 std::span<const Verb> verbs();
-
-// What people type out of habit: `errand ps` is `errand list`.
-struct Alias {
-  const char* name;
-  const char* verb;
-  const char* option;  // Put behind it; empty: none.
-};
-std::span<const Alias> aliases();
 
 }  // namespace errand::cli

@@ -126,9 +126,8 @@ WaitingInfo waiting_of(const json::value& in) {
   out.tool = text(in, "tool");
   out.work_dir = text(in, "work_dir");
   out.diff = text(in, "diff");
-  each(in, "patterns", [&](const json::value& pattern) {
-    out.patterns.push_back({text(pattern, "pattern"), text(pattern, "text")});
-  });
+  each(in, "patterns",
+       [&](const json::value& pattern) { out.patterns.push_back({text(pattern, "pattern"), text(pattern, "text")}); });
   return out;
 }
 
@@ -344,6 +343,16 @@ Result<std::vector<QuotaInfo>> parse_quotas(std::string_view in) {
                         .queued = integer(quota, "queued")});
     });
     return quotas;
+  });
+}
+
+Result<std::vector<NoticeInfo>> parse_notices(std::string_view in) {
+  return read<std::vector<NoticeInfo>>(in, [](const json::value& value) {
+    std::vector<NoticeInfo> notices;
+    each(value, "notices", [&](const json::value& notice) {
+      notices.push_back({.id = text(notice, "id"), .text = text(notice, "text")});
+    });
+    return notices;
   });
 }
 

@@ -129,6 +129,11 @@ struct QuotaInfo {
   int64_t queued = 0;
 };
 
+// What a session is owed.
+struct NoticeInfo {
+  std::string id, text;
+};
+
 struct ToolEntry {
   std::string name, title;
   std::string example;  // JSON.
@@ -161,6 +166,7 @@ Result<EventInfo> parse_event(std::string_view json);
 Result<std::vector<EventInfo>> parse_events(std::string_view json);
 Result<std::vector<AgentInfo>> parse_agents(std::string_view json);
 Result<std::vector<QuotaInfo>> parse_quotas(std::string_view json);
+Result<std::vector<NoticeInfo>> parse_notices(std::string_view json);
 Result<AgentInfo> parse_agent(std::string_view json);
 // The fields of an object, texts as they are and the rest as JSON.
 Result<std::vector<std::pair<std::string, std::string>>> parse_fields(std::string_view json);

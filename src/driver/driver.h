@@ -16,8 +16,8 @@
 
 #include "base/executor.h"
 #include "base/result.h"
+#include "base/syncable.h"
 #include "files/beneath.h"
-#include "store/store.h"
 #include "task/agent.h"
 #include "task/artifact.h"
 #include "task/message.h"
@@ -174,7 +174,8 @@ class Sink {
   // Calls `then` when has_room() holds (again): later, never inside this call, on the engine's thread. Only the last
   // one asked for is called; not at all once the turn is over, detached or destroyed.
   virtual void when_room(Work then) { when_stored(std::move(then)); }
-  // The work of this turn has ended and nothing of it is left (no process, no request). Exactly once, last.
+  // The work of this turn has ended and nothing of it is left: no process (but a program that waits for the next turn,
+  // driver/program/holder.h), no request. Exactly once, last.
   virtual void ended(Outcome outcome) = 0;
 };
 
@@ -183,7 +184,8 @@ struct TurnRequest {
   std::vector<Message> messages;     // User messages not yet taken, in order. The first turn of a command has none.
   std::vector<Message> history;      // The conversation before them, for drivers that keep none of their own. In the
                                      // order in which the agent said and took it.
-  // The run was at work when the server stopped: go on after `task->checkpoint`, or answer `lost`. `history` has all
+  // The run was at work when the server stopped: go on after `task->checkpoint` (first_mark(), where nothing was
+  // reported), or answer `lost`. `history` has all
   // that was stored of it: the message that was open (see Capabilities::keeps_message), the messages that it has taken.
   bool reattach = false;
   std::shared_ptr<const Agent> agent;  // As it is configured now; never null.
@@ -197,6 +199,7 @@ class Turn {
   virtual ~Turn() = default;
   // A further message during the turn; `Taken` follows when the agent has it. Repeats of an id are dropped.
   virtual Status send(const Message& message) = 0;
+  // A person's (or a rule's) answer to Asks, stored before. One that is no longer asked for is no error.
   virtual void answer(const std::string& request_id, const std::string& decision, const std::string& message) = 0;
   // Ends the work, with its whole process tree; `ended` follows. May be repeated.
   virtual void stop() = 0;
@@ -244,7 +247,12 @@ class Driver {
   // launch names nothing.
   using Look = std::function<Status()>;
   virtual Look look(const Launch& /*launch*/) const { return {}; }
-  // Begins (or takes up again) the turn. `sink` outlives the Turn.
+  // The checkpoint of a run that begins now: stored with its start, before open(). For what must be known of a run
+  // that has reported nothing yet. Looks at no file.
+  virtual std::string first_mark() const { return {}; }
+  // Begins (or takes up again) the turn; its start is stored. `sink` outlives the Turn, and may be called before this
+  // returns. Failure: nothing runs, no report follows, and the task fails with the sentence. Engine thread; must not
+  // block: what takes time is done behind it.
   virtual Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) = 0;
   // After a restart: the runs that it still knows, so that those whose task is gone can be ended (R2.3).
   struct KnownRun {

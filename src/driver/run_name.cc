@@ -10,6 +10,8 @@ std::string run_name(const RunName& run) {
   return name + "." + std::to_string(run.run);
 }
 
+std::string run_name(const TaskId& task, int run) { return run_name({task, run, {}, {}}); }
+
 std::optional<RunName> parse_run_name(std::string_view name) {
   const size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || dot == 0) return std::nullopt;

@@ -21,6 +21,8 @@ struct RunName {
 // The supervisor takes letters, digits and underscores: `tool` has letters and digits alone, `key` no double
 // underscore.
 std::string run_name(const RunName& run);
+// The task's own.
+std::string run_name(const TaskId& task, int run);
 // Nothing, where it is none of ours.
 std::optional<RunName> parse_run_name(std::string_view name);
 

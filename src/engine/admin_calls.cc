@@ -69,8 +69,7 @@ void AdminCalls::put_agent(std::string id, Agent agent, Reply<Agent> reply) {
 void AdminCalls::remove_agent(std::string id, Reply<void> reply) {
   if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
   const std::shared_ptr<const Agent> known = agents_.find(id);
-  if (!known)
-    return shared_.answer_later(std::move(reply), no_agent(id));
+  if (!known) return shared_.answer_later(std::move(reply), no_agent(id));
   if (known->builtin)
     return shared_.answer_later(
         std::move(reply),
@@ -97,9 +96,9 @@ void AdminCalls::grant(std::string id, std::vector<PermissionRule> rules, Reply<
   for (PermissionRule& rule : rules)
     if (std::ranges::find(agent.granted, rule) == agent.granted.end()) agent.granted.push_back(std::move(rule));
   if (agent.granted.size() > granted_max)
-    return shared_.answer_later(
-        std::move(reply),
-        fail(Code::too_large, fmt::format("\"{}\" has {} grants already; take some back first.", agent.name, granted_max)));
+    return shared_.answer_later(std::move(reply),
+                                fail(Code::too_large, fmt::format("\"{}\" has {} grants already; take some back first.",
+                                                                  agent.name, granted_max)));
   store_granted(std::move(agent), std::move(reply));
 }
 
@@ -119,12 +118,12 @@ void AdminCalls::store_granted(Agent agent, Reply<Agent> reply) {
   Commit commit;
   commit.settings.push_back(
       {std::string(granted_prefix) + agent.id, agent.granted.empty() ? std::string() : encode_agent(kept)});
-  commits_.store(std::move(commit), [this, agent = std::move(agent), reply = std::move(reply)](
-                                        Result<Committed> stored) mutable {
-    if (!stored) return reply(std::unexpected(stored.error()));
-    agents_.use(agent);
-    reply(std::move(agent));
-  });
+  commits_.store(std::move(commit),
+                 [this, agent = std::move(agent), reply = std::move(reply)](Result<Committed> stored) mutable {
+                   if (!stored) return reply(std::unexpected(stored.error()));
+                   agents_.use(agent);
+                   reply(std::move(agent));
+                 });
 }
 
 std::vector<Quota> AdminCalls::quotas() const {

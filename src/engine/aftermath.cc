@@ -13,18 +13,18 @@ void Aftermath::stored(Prepared& prepared, const Committed& committed) {
   replace_task(*live, prepared);
   const Task& task = *live->task;
   rooms_.feeds.publish(live->id, prepared.commit.events, prepared.texts, committed.first_pos);
-  rooms_.lives.settle_slot(*live);
+  rooms_.starts.settle(*live);
   rooms_.quotas.settle(task);
   rooms_.deadlines.arm_asks(live);
   rooms_.deadlines.spend(live);
   rooms_.own_notices.taken(live, prepared.own_taken);
-  rooms_.turns.reports_stored(live, prepared.actions);
+  rooms_.reports.stored(live, prepared.actions);
   answer_actions(prepared);
   rooms_.turns.perform(live, std::move(prepared.effects));
   if (!at_work(task.state)) came_to_rest(live, before.get());
   const bool waited = before && before->wait && before->wait->kind == WaitKind::children;
   if (waited && !task.wait) rooms_.own_notices.deliver(live);
-  for (const BatchMove& move : prepared.batch_moves) rooms_.task_calls.wake_batch(move.batch);
+  for (const BatchMove& move : prepared.batch_moves) rooms_.batch_calls.wake(move.batch);
   for (const SessionId& session : prepared.told) rooms_.session_calls.wake(session);
   const Launch& launch = task.launch;
   if (!launch.ancestors.empty() && std::ranges::find(prepared.told, launch.parent_session_id) != prepared.told.end())
@@ -52,7 +52,7 @@ void Aftermath::came_to_rest(const LivePtr& live, const Task* before) {
   const bool was_over = before != nullptr && is_over(*before);
   if (task.phase == TurnPhase::ended) rooms_.deadlines.disarm(*live);
   rooms_.retention.expires(task.expires_at);
-  if (!was_over && is_over(task)) rooms_.task_calls.wake(live->id, Woken::came);
+  if (!was_over && is_over(task)) rooms_.task_waits.wake(live->id, Woken::came);
   if (was_working && task.state == TaskState::cancelled) rooms_.subtree.cancel_children(task.session_id);
   const bool told = !task.waiting.empty();  // Of a completed task these are notices.
   if (was_working && task.state == TaskState::completed && told && rooms_.shared.settings.wake)
@@ -78,17 +78,18 @@ void Aftermath::removed(Prepared& prepared, const Committed& committed) {
   rooms_.turns.perform(live, std::move(prepared.effects));
   if (!live->turn && !live->opening) rooms_.turns.ghost_gone(live);
   rooms_.removal.remove_stragglers(live->task->session_id);
-  rooms_.task_calls.wake(live->id, Woken::gone);
-  for (const BatchMove& move : prepared.batch_moves) rooms_.task_calls.wake_batch(move.batch);
+  rooms_.task_waits.wake(live->id, Woken::gone);
+  for (const BatchMove& move : prepared.batch_moves) rooms_.batch_calls.wake(move.batch);
 }
 
 void Aftermath::unchanged(Prepared& prepared) {
-  rooms_.turns.reports_stored(prepared.live, prepared.actions);
+  rooms_.reports.stored(prepared.live, prepared.actions);
   answer_actions(prepared);
   rooms_.turns.perform(prepared.live, std::move(prepared.effects));
 }
 
 void Aftermath::reloaded(const LivePtr& live) {
+  rooms_.starts.settle(*live);
   rooms_.quotas.settle(*live->task);
   const bool working = live->task->phase == TurnPhase::working;
   if (live->turn && (!working || live->task->run != live->sink->run())) rooms_.turns.stop(live);

@@ -4,6 +4,7 @@
 // The one place that knows which parts of the engine look at a stored task. It decides nothing. Engine thread only.
 #pragma once
 
+#include "engine/batch_calls.h"
 #include "engine/commits.h"
 #include "engine/deadlines.h"
 #include "engine/feeds.h"
@@ -11,12 +12,14 @@
 #include "engine/own_notices.h"
 #include "engine/quotas.h"
 #include "engine/removal.h"
+#include "engine/reports.h"
 #include "engine/retention.h"
 #include "engine/session_calls.h"
 #include "engine/shared.h"
 #include "engine/slots.h"
+#include "engine/starts.h"
 #include "engine/subtree.h"
-#include "engine/task_calls.h"
+#include "engine/task_waits.h"
 #include "engine/turns.h"
 
 namespace errand {
@@ -28,21 +31,25 @@ class Aftermath final : public Follower {
     Shared& shared;
     Lives& lives;
     Slots& slots;
+    Starts& starts;
     Feeds& feeds;
     Quotas& quotas;
     Deadlines& deadlines;
+    Reports& reports;
     Turns& turns;
     OwnNotices& own_notices;
     Subtree& subtree;
     Removal& removal;
     Retention& retention;
-    TaskCalls& task_calls;
+    TaskWaits& task_waits;
+    BatchCalls& batch_calls;
     SessionCalls& session_calls;
   };
   explicit Aftermath(Rooms rooms) : rooms_(rooms) {}
 
   void stored(Prepared& prepared, const Committed& committed) override;
   void unchanged(Prepared& prepared) override;
+  void refused(const LivePtr& live) override { rooms_.starts.settle(*live); }
   void reloaded(const LivePtr& live) override;
   void vanished(const LivePtr& live) override;
 

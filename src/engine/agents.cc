@@ -79,6 +79,11 @@ Driver* Agents::driver_of(const Task& task) const {
   return agent == nullptr ? nullptr : driver(agent->driver);
 }
 
+std::string Agents::first_mark(const Task& task) const {
+  const Driver* const driver = driver_of(task);
+  return driver != nullptr ? driver->first_mark() : std::string();
+}
+
 Account Agents::account_of(const std::string& agent_id, const std::string& model) const {
   const std::shared_ptr<const Agent> agent = find(agent_id);
   if (!agent) return {};

@@ -34,6 +34,8 @@ class Agents {
   Driver* driver(const std::string& name) const;
   // Of the task's agent; null where that, or its driver, is no longer here.
   Driver* driver_of(const Task& task) const;
+  // The checkpoint of the run with which this task begins to work now; empty where its driver wants none.
+  std::string first_mark(const Task& task) const;
   // Whose usage limits turns of this agent and model meet.
   Account account_of(const std::string& agent_id, const std::string& model) const;
   // How many may work at once, by these settings and by what the agents say of themselves.

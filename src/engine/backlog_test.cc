@@ -142,7 +142,7 @@ TEST(Backlog, AManysTasksAreAllCancelledThoughTheyAreMoreThanMayWait) {
     batch =
         world.launch("noop", [&](Launch& launch) { launch.batch_id = batch ? batch : BatchId("new"); }).launch.batch_id;
   const Result<int64_t> cancelled =
-      world.ask<int64_t>([&](auto reply) { world.engine->tasks().cancel_batch(batch, "user", std::move(reply)); });
+      world.ask<int64_t>([&](auto reply) { world.engine->batches().cancel(batch, "user", std::move(reply)); });
   ASSERT_TRUE(cancelled);
   EXPECT_EQ(*cancelled, 700);
 }

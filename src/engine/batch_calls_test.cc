@@ -150,7 +150,7 @@ TEST(BatchCalls, RetryTakesTheFailedOnesAlone) {
   const Task completed = batch.launch("noop");
   batch.finish();
   const Result<int64_t> retried =
-      world.ask<int64_t>([&](auto reply) { world.engine->tasks().retry_batch(batch.batch, std::move(reply)); });
+      world.ask<int64_t>([&](auto reply) { world.engine->batches().retry(batch.batch, std::move(reply)); });
   ASSERT_TRUE(retried);
   EXPECT_EQ(*retried, 1);
   EXPECT_EQ(world.get(failed.id).attempt, 2);
@@ -249,8 +249,7 @@ TEST(BatchCalls, ABatchIsNotWholeWhereTheEndOfAnotherIsUnderWayAndIsRefused) {
   InBatch batch{world};
   const Task one = batch.launch("long 1000"), two = batch.launch("long 1000");
   std::optional<Result<BatchCounts>> waited;
-  world.engine->tasks().wait_batch(batch.batch, Until::all, 100'000,
-                                   [&](Result<BatchCounts> counts) { waited = counts; });
+  world.engine->batches().wait(batch.batch, Until::all, 100'000, [&](Result<BatchCounts> counts) { waited = counts; });
   world.settle();
   world.refuse_next = true;
   world.cancel(one.id);

@@ -37,11 +37,11 @@ void Deadlines::arm(const LivePtr& live, bool reattached) {
     const Millis slack = launch.kind == TaskKind::command && task.restarts == 0 ? command_slack_ms : 0;
     live->timeout_timer = shared_.timers.add(time_left(*live, reattached) + slack, [this, live, run, launch] {
       live->timeout_timer = 0;
-      lives_.submit(live, {.input = input::Deadline{run, input::Deadline::Which::timeout,
-                                                    fmt::format("It was ended after its timeout of {}; set {} to give "
-                                                                "it longer.",
-                                                                format_duration(launch.timeout_ms),
-                                                                timeout_option(launch.surface))}});
+      lives_.submit(live, {.input = input::Deadline{
+                               run, input::Deadline::Which::timeout,
+                               fmt::format("It was ended after its timeout of {}; set {} to give "
+                                           "it longer.",
+                                           format_duration(launch.timeout_ms), timeout_option(launch.surface))}});
     });
   }
   if (launch.idle_timeout_ms > 0) arm_idle(live);

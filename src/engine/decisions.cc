@@ -5,16 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 
 namespace errand {
 namespace {
-
-uint64_t hash_of(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a.
-  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3;
-  return hash;
-}
 
 // Of the messages that wait for one task: they are in memory while its turn is at work.
 constexpr size_t waiting_bytes_max = 16 << 20;
@@ -168,14 +163,14 @@ void Decisions::watch_calls(const Report& report, Draft& draft) {
   if (most <= 0) return;
   Repeat& repeat = draft.after.repeat;
   if (const auto* done = std::get_if<report::ToolCompleted>(&report)) {
-    const uint64_t result = hash_of(done->output) | 1;  // Never 0.
+    const uint64_t result = fnv_hash(done->output) | 1;  // Never 0.
     if (repeat.result != 0 && repeat.result != result) repeat.count = std::min(repeat.count, 1);
     repeat.result = result;
     return;
   }
   const auto* call = std::get_if<report::ToolStarted>(&report);
   if (call == nullptr) return;
-  const uint64_t hash = hash_of(call->name + '\n' + call->input);
+  const uint64_t hash = fnv_hash(call->name + '\n' + call->input);
   if (repeat.call != hash) repeat = {.call = hash};
   repeat.count += 1;
   if (repeat.count == shared_.settings.loop_warn && repeat.count < most)
@@ -208,7 +203,9 @@ void Decisions::add_step(Step step, Draft& draft) {
     prepared.recorder.flush(draft.out, draft.now);
   const BatchPlace from = BatchPlace::of(draft.after);
   const BatchPlace to = BatchPlace::of(step.after);
+  const bool begins = step.after.run != draft.after.run;
   draft.after = std::move(step.after);
+  if (begins) draft.after.checkpoint = agents_.first_mark(draft.after);
   std::ranges::move(step.events, std::back_inserter(draft.out.events));
   if (from != to) {
     batches_.move(prepared.batch_moves, draft.after.launch.batch_id, from, to);

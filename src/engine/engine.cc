@@ -5,6 +5,7 @@
 #include "engine/admin_calls.h"
 #include "engine/aftermath.h"
 #include "engine/agents.h"
+#include "engine/batch_calls.h"
 #include "engine/batches.h"
 #include "engine/commits.h"
 #include "engine/deadlines.h"
@@ -21,13 +22,16 @@
 #include "engine/quotas.h"
 #include "engine/recovery.h"
 #include "engine/removal.h"
+#include "engine/reports.h"
 #include "engine/retention.h"
 #include "engine/session_calls.h"
 #include "engine/session_notes.h"
 #include "engine/shared.h"
 #include "engine/slots.h"
+#include "engine/starts.h"
 #include "engine/subtree.h"
 #include "engine/task_calls.h"
+#include "engine/task_waits.h"
 #include "engine/turns.h"
 #include "engine/views.h"
 
@@ -46,6 +50,7 @@ class EngineImpl final : public Engine {
   void drain(Reply<void> reply) override;
 
   Tasks& tasks() override { return task_calls_; }
+  TaskBatches& batches() override { return batch_calls_; }
   Sessions& sessions() override { return session_calls_; }
   Streams& streams() override { return feeds_; }
   Administration& administration() override { return admin_calls_; }
@@ -66,10 +71,12 @@ class EngineImpl final : public Engine {
   Feeds feeds_;
   Decisions decisions_;
   Lives lives_;
+  Starts starts_;
   Views views_;
   Each each_;
   OwnNotices own_notices_;
   Deadlines deadlines_;
+  Reports reports_;
   Turns turns_;
   Removal removal_;
   Retention retention_;
@@ -77,7 +84,9 @@ class EngineImpl final : public Engine {
   Forks forks_;
   Launching launching_;
   SessionNotes session_notes_;
+  TaskWaits task_waits_;
   TaskCalls task_calls_;
+  BatchCalls batch_calls_;
   SessionCalls session_calls_;
   AdminCalls admin_calls_;
   Recovery recovery_;
@@ -106,16 +115,19 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings with)
           shared_.faults.skip_frame),
       decisions_(shared_, agents_, batches_, feeds_),
       lives_(shared_, commits_, decisions_, slots_, batches_),
+      starts_(shared_, lives_, slots_),
       views_(shared_, slots_),
       each_(shared_),
       own_notices_(shared_, lives_, agents_),
       deadlines_(shared_, lives_, purses_),
+      reports_(shared_, lives_, feeds_),
       turns_({.shared = shared_,
               .lives = lives_,
               .slots = slots_,
               .agents = agents_,
               .feeds = feeds_,
               .purses = purses_,
+              .reports = reports_,
               .deadlines = deadlines_,
               .own_notices = own_notices_}),
       removal_(shared_, lives_, each_),
@@ -135,15 +147,16 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings with)
                   .forks = forks_,
                   .views = views_}),
       session_notes_(shared_, commits_),
+      task_waits_(shared_, commits_, lives_, views_),
       task_calls_({.shared = shared_,
                    .commits = commits_,
                    .lives = lives_,
-                   .batches = batches_,
                    .agents = agents_,
                    .launching = launching_,
                    .removal = removal_,
-                   .each = each_,
-                   .views = views_}),
+                   .views = views_,
+                   .waits = task_waits_}),
+      batch_calls_({.shared = shared_, .commits = commits_, .batches = batches_, .each = each_, .tasks = task_calls_}),
       session_calls_({.shared = shared_,
                       .commits = commits_,
                       .lives = lives_,
@@ -167,20 +180,24 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings with)
                  .quotas = quotas_,
                  .batches = batches_,
                  .lives = lives_,
+                 .starts = starts_,
                  .turns = turns_,
                  .retention = retention_}),
       aftermath_({.shared = shared_,
                   .lives = lives_,
                   .slots = slots_,
+                  .starts = starts_,
                   .feeds = feeds_,
                   .quotas = quotas_,
                   .deadlines = deadlines_,
+                  .reports = reports_,
                   .turns = turns_,
                   .own_notices = own_notices_,
                   .subtree = subtree_,
                   .removal = removal_,
                   .retention = retention_,
-                  .task_calls = task_calls_,
+                  .task_waits = task_waits_,
+                  .batch_calls = batch_calls_,
                   .session_calls = session_calls_}) {
   lives_.follow(aftermath_);
   slots_.set_gate([this](const std::string& agent, const std::string& model) { return !quotas_.hold(agent, model); });
@@ -205,11 +222,11 @@ void EngineImpl::recover(Reply<void> reply) {
 Time EngineImpl::tick() {
   turns_.destroy_dead();
   shared_.timers.run_due();
-  lives_.start_queued();
+  starts_.start_queued();
   lives_.pump_all();
-  lives_.start_in_place();
+  starts_.start_in_place();
   commits_.hand_over();
-  turns_.give_room();
+  reports_.give_room();
   if (shared_.draining && commits_.waiting() == 0 && drained_) {
     turns_.leave();
     turns_.leave_drivers();
@@ -221,7 +238,8 @@ Time EngineImpl::tick() {
 void EngineImpl::drain(Reply<void> reply) {
   shared_.draining = true;
   drained_ = std::move(reply);
-  task_calls_.dismiss();
+  task_waits_.dismiss();
+  batch_calls_.dismiss();
   session_calls_.dismiss();
   looks_.dismiss(commits_.refusal().error());
   shared_.schedule();

@@ -1,8 +1,8 @@
 // The engine: one thread decides. It owns the tasks at work, the slots, the deadlines and the turns; HTTP and drivers
 // only put things into its inbox. ARCHITECTURE.md, section 4, names its parts.
 //
-// Callers see four faces of it: tasks.h, sessions.h, streams.h, administration.h. Every call is made on the engine's
-// thread and answers later, on the same thread, never inside the call; what it answers is durable.
+// Callers see five faces of it: tasks.h, task_batches.h, sessions.h, streams.h, administration.h. Every call is made on
+// the engine's thread and answers later, on the same thread, never inside the call; what it answers is durable.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@
 #include "engine/administration.h"
 #include "engine/sessions.h"
 #include "engine/streams.h"
+#include "engine/task_batches.h"
 #include "engine/tasks.h"
 #include "fork/fork.h"
 #include "settings/change.h"
@@ -73,6 +74,7 @@ class Engine {
 
   // What callers ask of it, by who they are. Valid as long as the engine.
   virtual Tasks& tasks() = 0;
+  virtual TaskBatches& batches() = 0;
   virtual Sessions& sessions() = 0;
   virtual Streams& streams() = 0;
   virtual Administration& administration() = 0;

@@ -230,7 +230,7 @@ TEST(Engine, R7_2_ABatchIsWholeOnce) {
   EXPECT_TRUE(is_id(batch.value, "batch_"));
   const Task second = world.launch("fail", [&](Launch& launch) { launch.batch_id = batch; });
   std::optional<Result<BatchCounts>> whole;
-  world.engine->tasks().wait_batch(batch, Until::all, 60'000, [&](Result<BatchCounts> counts) { whole = counts; });
+  world.engine->batches().wait(batch, Until::all, 60'000, [&](Result<BatchCounts> counts) { whole = counts; });
   world.advance(4'000);
   ASSERT_TRUE(whole && *whole);
   EXPECT_EQ((*whole)->working(), 0);

@@ -264,6 +264,7 @@ void Launching::begin_at_once(Task& task, Prepared& prepared, Recording& out) {
   Result<Step> started = decide(task, input::Start{}, shared_.wall());
   if (!started) return;
   task = std::move(started->after);
+  task.checkpoint = agents_.first_mark(task);
   std::ranges::move(started->events, std::back_inserter(out.events));
   std::ranges::move(started->effects, std::back_inserter(prepared.effects));
 }

@@ -62,11 +62,11 @@ class Launching {
     Launch launch;
     std::string key, fingerprint;
     Reply<TaskView> reply;
-    std::string driver = {};        // Its name; from `complete` on.
+    std::string driver = {};                   // Its name; from `complete` on.
     std::vector<PermissionRule> granted = {};  // To its agent, by then.
-    fork::Prepared inherited = {};  // From `inherit` on.
-    size_t next = 0;                // The step that it comes to next.
-    bool waited = false;            // The call that asked for it has returned: it may be answered at once.
+    fork::Prepared inherited = {};             // From `inherit` on.
+    size_t next = 0;                           // The step that it comes to next.
+    bool waited = false;                       // The call that asked for it has returned: it may be answered at once.
   };
   using WayPtr = std::shared_ptr<Way>;
   // What a step answers: it is done, or refuses, or (nothing) will go on by itself, later.

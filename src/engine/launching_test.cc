@@ -86,7 +86,7 @@ TEST(Launching, ANewBatchHasAnIdOfItsOwnAndIsCounted) {
   EXPECT_NE(batch.value, "new");
   asked.batch_id = batch;
   ASSERT_TRUE(launch(world, asked));
-  const auto counts = world.ask<BatchCounts>([&](auto reply) { world.engine->tasks().batch(batch, std::move(reply)); });
+  const auto counts = world.ask<BatchCounts>([&](auto reply) { world.engine->batches().get(batch, std::move(reply)); });
   ASSERT_TRUE(counts);
   EXPECT_EQ(counts->total(), 2);
 }

@@ -18,6 +18,7 @@
 #include "engine/batches.h"
 #include "engine/recorder.h"
 #include "engine/task_view.h"
+#include "store/store.h"
 #include "task/decide.h"
 
 namespace errand {
@@ -47,10 +48,22 @@ struct Action {
   Reply<TaskPtr> reply;
 };
 
+// A task as memory wants it, read from the store.
+struct StoredLive {
+  Task task;
+  int64_t last_message = 0;       // Of its conversation.
+  std::optional<Message> open;    // The agent's, where a turn is at work: still being written.
+  std::vector<Message> messages;  // The bodies of Task::waiting.
+};
+// Blocking; any reader thread. What the store says, where it cannot be read.
+Result<StoredLive> read_live(Store& store, Task task);
+
 // A task in memory: at work, or with something under way.
 struct Live {
   explicit Live(TaskId task_id);
   ~Live();
+  // It is as it is stored now.
+  void take(StoredLive from);
 
   const TaskId id;
   TaskPtr task;       // As it is stored. Null until it is loaded or its creation is durable.

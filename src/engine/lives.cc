@@ -13,7 +13,6 @@ namespace {
 constexpr size_t lives_kept = 1'024;
 // One whose messages are longer than this is read again when it begins.
 constexpr size_t kept_bytes = 64 << 10;
-constexpr int message_page = 50;
 
 bool all_soft(const std::vector<Action>& inbox) {
   return std::ranges::all_of(inbox, [](const Action& action) { return action.soft; });
@@ -24,20 +23,6 @@ bool all_own(const std::vector<Action>& inbox) {
 }
 
 }  // namespace
-
-Result<std::optional<Message>> open_message(Store& store, const SessionId& session) {
-  for (int64_t before = INT64_MAX;;) {
-    Result<MessagePage> page = store.messages(session, 0, before, message_page);
-    if (!page) return std::unexpected(page.error());
-    for (auto message = page->messages.rbegin(); message != page->messages.rend(); ++message) {
-      if (message->role != Role::assistant) continue;
-      if (message->completed_at) return std::nullopt;
-      return std::move(*message);
-    }
-    if (!page->more || page->messages.empty()) return std::nullopt;
-    before = page->messages.front().seq;
-  }
-}
 
 Lives::Lives(Shared& shared, Commits& commits, Decisions& decisions, Slots& slots, Batches& batches)
     : shared_(shared), commits_(commits), decisions_(decisions), slots_(slots), batches_(batches) {
@@ -76,10 +61,7 @@ void Lives::submit(const LivePtr& live, Action action) {
 
 void Lives::load(const LivePtr& live) {
   struct Loaded {
-    Task task;
-    Session session;
-    std::optional<Message> open;
-    std::vector<Message> messages;
+    StoredLive live;
     StoredBatch batch;
   };
   live->loading = true;
@@ -87,22 +69,11 @@ void Lives::load(const LivePtr& live) {
       [id = live->id](Store& store) -> Result<Loaded> {
         Result<Task> task = store.get(id);
         if (!task) return std::unexpected(task.error());
-        Loaded loaded{.task = std::move(*task)};
-        Result<Session> session = store.session(loaded.task.session_id);
-        if (!session) return std::unexpected(session.error());
-        loaded.session = std::move(*session);
-        if (loaded.task.phase == TurnPhase::working) {
-          Result<std::optional<Message>> open = open_message(store, loaded.task.session_id);
-          if (!open) return std::unexpected(open.error());
-          loaded.open = std::move(*open);
-        }
-        for (const WaitingMessage& waiting : loaded.task.waiting) {
-          Result<Message> message = store.message(waiting.id);
-          if (!message) return std::unexpected(message.error());
-          loaded.messages.push_back(std::move(*message));
-        }
-        if (loaded.task.launch.batch_id) {
-          Result<StoredBatch> batch = read_batch(store, loaded.task.launch.batch_id);
+        Result<StoredLive> stored = read_live(store, std::move(*task));
+        if (!stored) return std::unexpected(stored.error());
+        Loaded loaded{.live = std::move(*stored), .batch = {}};
+        if (const BatchId& id_of_batch = loaded.live.task.launch.batch_id) {
+          Result<StoredBatch> batch = read_batch(store, id_of_batch);
           if (!batch) return std::unexpected(batch.error());
           loaded.batch = std::move(*batch);
         }
@@ -111,13 +82,9 @@ void Lives::load(const LivePtr& live) {
       [this, live](Result<Loaded> loaded) {
         live->loading = false;
         if (!loaded) return not_loaded(live, loaded.error());
-        assert_task(loaded->task);
-        if (loaded->task.launch.batch_id) batches_.add(loaded->task.launch.batch_id, std::move(loaded->batch));
-        live->recorder.start(loaded->session.last_message, std::move(loaded->open));
-        for (Message& message : loaded->messages) live->messages.insert_or_assign(message.id, std::move(message));
-        live->task = std::make_shared<const Task>(std::move(loaded->task));
+        if (const BatchId& batch = loaded->live.task.launch.batch_id) batches_.add(batch, std::move(loaded->batch));
+        live->take(std::move(loaded->live));
         if (std::exchange(live->stale, false)) {
-          settle_slot(*live);
           follower_->reloaded(live);
           evict(live);
         }
@@ -197,59 +164,6 @@ void Lives::pump(const LivePtr& live) {
   evict(live);
 }
 
-void Lives::settle_slot(Live& live) {
-  const Task& task = *live.task;
-  const Launch& launch = task.launch;
-  const auto starts = [](const Action& action) { return std::holds_alternative<input::Start>(action.input); };
-  if (task.phase == TurnPhase::queued) {
-    // Its slot is reserved already, and the start waits behind what was just stored.
-    if (std::ranges::any_of(live.inbox, starts)) return;
-    slots_.release(task.id);
-    slots_.enqueue({.id = task.id,
-                    .agent_id = launch.agent_id,
-                    .model = launch.model,
-                    .batch_id = launch.batch_id,
-                    .priority = launch.priority,
-                    .queued_at = task.queued_at,
-                    .over_limit = launch.authorize_over_limit});
-    return;
-  }
-  slots_.remove(task.id);
-  // A start that came while its end was under way was for the turn that is over, and its slot goes: one that is begun
-  // again waits in line like others.
-  if (!holds_slot(task)) std::erase_if(live.inbox, starts);
-  if (holds_slot(task))
-    slots_.hold(task.id, launch.agent_id, launch.model);
-  else if (!shared_.faults.keep_slot || !slots_.holds(task.id) || !shared_.faults.keep_slot(task.id))
-    slots_.release(task.id);
-}
-
-void Lives::start_queued() {
-  if (shared_.draining || shared_.recovering) return;
-  while (std::optional<TaskId> id = slots_.next()) submit(*id, {.input = input::Start{}});
-}
-
-void Lives::start_in_place() {
-  const std::vector<LivePtr> leaving = std::exchange(leaving_, {});
-  if (shared_.draining || shared_.recovering || shared_.faults.keep_slot) return;
-  for (const LivePtr& live : leaving) {
-    if (!slots_.holds(live->id)) continue;
-    const Launch& launch = live->task->launch;
-    slots_.release(live->id);
-    const std::optional<TaskId> first = slots_.first();
-    const LivePtr next = first ? find(*first) : nullptr;
-    const bool at_once = next && next->task && !next->busy && !next->loading && next->inbox.empty() &&
-                         next->retry_at <= shared_.steady();
-    if (!at_once) {
-      slots_.hold(live->id, launch.agent_id, launch.model);  // Until its end is stored.
-      continue;
-    }
-    slots_.next();
-    submit(next, {.input = input::Start{}});
-    pump_all();
-  }
-}
-
 void Lives::evict(const LivePtr& live) {
   if (!live->task || live->busy || live->loading || !live->inbox.empty() || live->turn || live->opening) return;
   if (live->task->phase == TurnPhase::working) return;
@@ -303,7 +217,7 @@ void Lives::refused(Prepared& prepared, const Error& error) {
   }
   std::ranges::move(live->inbox, std::back_inserter(again));
   live->inbox = std::move(again);
-  settle_slot(*live);
+  follower_->refused(live);
   if (stale) {
     live->stale = true;
     return load(live);

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "engine/batches.h"
@@ -30,6 +31,8 @@ class Follower {
   virtual void stored(Prepared& prepared, const Committed& committed) = 0;
   // All was decided, and there is nothing to store.
   virtual void unchanged(Prepared& prepared) = 0;
+  // The store did not take the commit: live.task is what it was, and what is to be tried again waits.
+  virtual void refused(const LivePtr& live) = 0;
   // Somebody else had stored the task, and live.task is what is stored now.
   virtual void reloaded(const LivePtr& live) = 0;
   // Its rows went behind our back, and a turn is at work for it: it is a ghost now.
@@ -57,14 +60,11 @@ class Lives {
   void make_ghost(const LivePtr& live);
   void drop_ghost(const LivePtr& live) { ghosts_.erase(live->id); }
 
-  // A slot is held exactly while a turn of the task really works; a turn in line has its place.
-  void settle_slot(Live& live);
-  // --- a tick, in this order
-  void start_queued();
+  // --- a tick
+  // Decides all that waits, and stages what is to be stored.
   void pump_all();
-  // What begins where a turn has just ended goes into the same group as that end, stored together or not at all: one
-  // wait for the disk instead of two between one command and the next.
-  void start_in_place();
+  // Those that were staged with the end of their turn since this was last called: their slots are about to be free.
+  std::vector<LivePtr> take_leaving() { return std::exchange(leaving_, {}); }
 
   // Calls `visit` with each task in memory, ghosts included.
   template <class Visit>
@@ -90,11 +90,7 @@ class Lives {
   std::unordered_map<TaskId, LivePtr> lives_;
   std::unordered_map<TaskId, LivePtr> ghosts_;  // Removed; their runs are being ended.
   std::vector<LivePtr> to_pump_;
-  std::vector<LivePtr> leaving_;  // In this tick: staged with the end of their turn, which gives a slot back.
+  std::vector<LivePtr> leaving_;
 };
-
-// The agent's message that is still open: its newest one, though users may have written behind it. Blocking; any reader
-// thread.
-Result<std::optional<Message>> open_message(Store& store, const SessionId& session);
 
 }  // namespace errand

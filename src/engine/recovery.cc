@@ -10,13 +10,7 @@
 namespace errand {
 
 struct Recovery::Found {
-  struct Working {
-    Task task;
-    int64_t last_message = 0;
-    std::optional<Message> open;
-    std::vector<Message> messages;
-  };
-  std::vector<Working> working;
+  std::vector<StoredLive> working;
   std::vector<QueuedTask> queued;
   std::vector<std::pair<BatchId, StoredBatch>> batches;
   Time next_expiry;
@@ -30,20 +24,10 @@ Result<Recovery::Found> Recovery::read(Store& store) {
   Result<std::vector<Task>> working = store.working();
   if (!working) return std::unexpected(working.error());
   for (Task& task : *working) {
-    Found::Working entry{.task = std::move(task)};
-    Result<Session> session = store.session(entry.task.session_id);
-    if (!session) return std::unexpected(session.error());
-    entry.last_message = session->last_message;
-    Result<std::optional<Message>> open = open_message(store, entry.task.session_id);
-    if (!open) return std::unexpected(open.error());
-    entry.open = std::move(*open);
-    for (const WaitingMessage& waiting : entry.task.waiting) {
-      Result<Message> message = store.message(waiting.id);
-      if (!message) return std::unexpected(message.error());
-      entry.messages.push_back(std::move(*message));
-    }
-    if (entry.task.launch.batch_id) batches.insert(entry.task.launch.batch_id);
-    found.working.push_back(std::move(entry));
+    Result<StoredLive> entry = read_live(store, std::move(task));
+    if (!entry) return std::unexpected(entry.error());
+    if (entry->task.launch.batch_id) batches.insert(entry->task.launch.batch_id);
+    found.working.push_back(std::move(*entry));
   }
   Result<std::vector<QueuedTask>> queued = store.queued();
   if (!queued) return std::unexpected(queued.error());
@@ -82,15 +66,12 @@ void Recovery::take_up(Found found) {
   for (auto& [id, batch] : found.batches) rooms_.batches.add(id, std::move(batch));
   const size_t in_line = found.queued.size();
   rooms_.slots.enqueue_all(std::move(found.queued));
-  for (Found::Working& entry : found.working) {
-    assert_task(entry.task);
-    const LivePtr live = std::make_shared<Live>(entry.task.id);
-    live->recorder.start(entry.last_message, std::move(entry.open));
-    for (Message& message : entry.messages) live->messages.insert_or_assign(message.id, std::move(message));
-    live->task = std::make_shared<const Task>(std::move(entry.task));
+  for (StoredLive& stored : found.working) {
+    const LivePtr live = std::make_shared<Live>(stored.task.id);
+    live->take(std::move(stored));
     rooms_.lives.add(live);
     rooms_.batches.take_up(*live->task);
-    rooms_.lives.settle_slot(*live);
+    rooms_.starts.settle(*live);
     rooms_.quotas.settle(*live->task);
     const Driver* const driver = agents_.driver_of(*live->task);
     if (driver != nullptr && driver->capabilities().reattach) {

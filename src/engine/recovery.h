@@ -10,6 +10,7 @@
 #include "engine/retention.h"
 #include "engine/shared.h"
 #include "engine/slots.h"
+#include "engine/starts.h"
 #include "engine/turns.h"
 
 namespace errand {
@@ -25,6 +26,7 @@ class Recovery {
     Quotas& quotas;
     Batches& batches;
     Lives& lives;
+    Starts& starts;
     Turns& turns;
     Retention& retention;
   };

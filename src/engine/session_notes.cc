@@ -78,7 +78,9 @@ void SessionNotes::next() {
   busy_ = true;
   Change change = std::move(changes_.front());
   changes_.pop_front();
-  shared_.read([id = change.session](Store& store) { return read_state(store, id); },
+  // Copied first: the order in which a call's arguments are made is the compiler's choice.
+  const SessionId session = change.session;
+  shared_.read([session](Store& store) { return read_state(store, session); },
                [this, change = std::move(change)](Result<std::vector<StatePiece>> kept) mutable {
                  if (kept) return store(std::move(change), *kept);
                  busy_ = false;

@@ -1,6 +1,5 @@
 #include "engine/task_calls.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,15 +12,11 @@ TaskCalls::TaskCalls(Rooms rooms)
     : shared_(rooms.shared),
       commits_(rooms.commits),
       lives_(rooms.lives),
-      batches_(rooms.batches),
       agents_(rooms.agents),
       launching_(rooms.launching),
       removal_(rooms.removal),
-      each_(rooms.each),
       views_(rooms.views),
-      waiters_(rooms.shared.timers),
-      all_waiters_(rooms.shared.timers),
-      first_waiters_(rooms.shared.timers) {}
+      waits_(rooms.waits) {}
 
 void TaskCalls::launch(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply) {
   launching_.launch(std::move(launch), std::move(key), std::move(fingerprint), std::move(reply));
@@ -105,51 +100,6 @@ void TaskCalls::resume(TaskId id, NewMessage message, Reply<MessageTaken> reply)
   });
 }
 
-void TaskCalls::result(TaskId id, Millis block_ms, Reply<ResultView> reply) {
-  get(id, [this, id, block_ms, reply = std::move(reply)](Result<TaskView> found) mutable {
-    if (!found) return reply(std::unexpected(found.error()));
-    // Who waits for a task that is being stopped gets all that it left.
-    if (is_over(found->task) || (block_ms <= 0 && !at_work(found->task.state))) {
-      if (found->task.retrieved_at) return reply(ResultView{std::move(*found), false});
-      // The first reading is marked, and the mark is stored before the answer.
-      Action action{.input = input::Retrieved{}};
-      action.reply = [this, id, reply = std::move(reply)](Result<TaskPtr> after) mutable {
-        if (!after) return reply(std::unexpected(after.error()));
-        // It was resumed and came to rest again meanwhile: this result is another one, and not marked yet.
-        if (!at_work((*after)->state) && !(*after)->retrieved_at) return result(id, 0, std::move(reply));
-        reply(ResultView{views_.of(std::move(*after)), false});
-      };
-      return lives_.submit(id, std::move(action));
-    }
-    if (block_ms <= 0) return reply(ResultView{std::move(*found), false});
-    if (shared_.draining) return reply(commits_.refusal());
-    // It may have come to rest since it was read; then nobody would wake the waiter.
-    const LivePtr live = lives_.find(id);
-    if (live && live->task && is_over(*live->task)) return result(id, 0, std::move(reply));
-    const auto key = waiters_.add({id}, Until::all, block_ms, [this, id, reply = std::move(reply)](Woken why) mutable {
-      result_woken(id, why, std::move(reply));
-    });
-    shared_.schedule();
-    // Not in memory: in line, or at rest since it was read. Now that the waiter is there, a second look tells.
-    if (!live)
-      get(id, [this, id, key](Result<TaskView> again) {
-        if (!again || is_over(again->task)) waiters_.came(key, id);
-      });
-  });
-}
-
-// They read the result as everybody does.
-void TaskCalls::result_woken(const TaskId& id, Woken why, Reply<ResultView> reply) {
-  if (why == Woken::dismissed) return shared_.answer_later(std::move(reply), commits_.refusal());
-  if (why == Woken::gone)
-    return reply(fail(Code::not_found, "The task was removed while you waited for it.", "deleted"));
-  if (why == Woken::came) return result(id, 0, std::move(reply));
-  result(id, 0, [reply = std::move(reply)](Result<ResultView> now) mutable {
-    if (now) now->timed_out = at_work(now->view.task.state);
-    reply(std::move(now));
-  });
-}
-
 void TaskCalls::resolve(std::string text, Reply<TaskId> reply) {
   if (!text.starts_with("task_")) text = "task_" + text;
   shared_.read(
@@ -167,28 +117,6 @@ void TaskCalls::resolve(std::string text, Reply<TaskId> reply) {
       });
 }
 
-uint64_t TaskCalls::wait(std::vector<TaskId> ids, Until until, Millis block_ms, Reply<void> reply) {
-  // Asked once of each, however often it is named.
-  std::ranges::sort(ids);
-  const auto twice = std::ranges::unique(ids);
-  ids.erase(twice.begin(), twice.end());
-  const uint64_t key = waiters_.add(ids, until, block_ms, [this, reply = std::move(reply)](Woken why) mutable {
-    if (why == Woken::dismissed) return shared_.answer_later(std::move(reply), commits_.refusal());
-    reply({});
-  });
-  if (shared_.draining) {
-    waiters_.dismiss();
-    return key;
-  }
-  shared_.schedule();
-  // The waiter is there before they are read: one that comes to rest in between is not missed.
-  for (const TaskId& id : ids)
-    get(id, [this, id, key](Result<TaskView> found) {
-      if (!found || is_over(found->task)) waiters_.came(key, id);
-    });
-  return key;
-}
-
 void TaskCalls::remove(TaskId id, Gone why, Reply<void> reply) {
   if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
   removal_.remove_tree(std::move(id), why, false, std::move(reply));
@@ -197,12 +125,6 @@ void TaskCalls::remove(TaskId id, Gone why, Reply<void> reply) {
 void TaskCalls::clear(Scope scope, Reply<Cleared> reply) {
   if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
   removal_.clear(scope, std::move(reply));
-}
-
-void TaskCalls::dismiss() {
-  waiters_.dismiss();
-  all_waiters_.dismiss();
-  first_waiters_.dismiss();
 }
 
 }  // namespace errand

@@ -19,12 +19,13 @@ using Reply = std::move_only_function<void(Result<T>)>;
 // A task as it is stored. It is never changed: what comes after it is another one.
 using TaskPtr = std::shared_ptr<const Task>;
 
-// A task and what is known of it at this moment. The task is shared, not copied: it may hold megabytes.
+// A task and what is known of it at this moment. The task is shared, not copied: it may hold megabytes. `task` is valid
+// as long as the view lives, also one that was moved from: `kept` is const, so that a move shares it, too.
 struct TaskView {
   TaskView(TaskPtr shared, TaskMoment known) : kept(std::move(shared)), task(*kept), moment(std::move(known)) {}
   TaskView(Task own, TaskMoment known) : TaskView(std::make_shared<const Task>(std::move(own)), std::move(known)) {}
 
-  TaskPtr kept;
+  const TaskPtr kept;
   const Task& task;  // In `kept`.
   TaskMoment moment;
 };

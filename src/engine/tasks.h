@@ -1,4 +1,4 @@
-// The engine's face for whoever works with tasks and batches of them: routes, tools, MCP.
+// The engine's face for whoever works with tasks: routes, tools, MCP. task_batches.h is the one for batches of them.
 //
 // Every call is made on the engine's thread and answers later, on the same thread, never inside the call. What it
 // answers is durable. Errors that any call may answer: `unavailable`, reason `stopping`, while the server leaves;
@@ -93,14 +93,6 @@ class Tasks {
   virtual TaskMoment moment(const Task& task) const = 0;
   // The driver of its agent; null where that is no longer here. Answers at once; valid as long as the engine.
   virtual Driver* driver_of(const Task& task) const = 0;
-
-  // --- batches: not_found, reason `unknown_batch`, where it has no tasks
-  virtual void batch(BatchId id, Reply<BatchCounts> reply) = 0;
-  // Answers when all (or the first) of its tasks are at rest, or the time is up.
-  virtual void wait_batch(BatchId id, Until until, Millis block_ms, Reply<BatchCounts> reply) = 0;
-  virtual void cancel_batch(BatchId id, std::string by, Reply<int64_t> reply) = 0;  // How many it cancelled.
-  virtual void retry_batch(BatchId id, Reply<int64_t> reply) = 0;                   // The failed ones.
-  virtual void remove_batch(BatchId id, Reply<int64_t> reply) = 0;
 };
 
 }  // namespace errand

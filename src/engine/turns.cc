@@ -23,9 +23,6 @@ struct Overloaded : F... {
 
 }  // namespace
 
-Live::Live(TaskId task_id) : id(std::move(task_id)) {}
-Live::~Live() = default;
-
 Turns::Turns(Rooms rooms)
     : shared_(rooms.shared),
       lives_(rooms.lives),
@@ -33,6 +30,7 @@ Turns::Turns(Rooms rooms)
       agents_(rooms.agents),
       feeds_(rooms.feeds),
       purses_(rooms.purses),
+      reports_(rooms.reports),
       deadlines_(rooms.deadlines),
       own_notices_(rooms.own_notices) {}
 
@@ -161,7 +159,7 @@ void Turns::open_now(const LivePtr& live, bool reattach, std::vector<Message> hi
     const auto waiting = std::ranges::find(task.waiting, message.id, &WaitingMessage::id);
     return waiting != task.waiting.end() && !waiting->taken;
   });
-  live->sink = std::make_unique<TurnSink>(*this, live, run, shared_.reports_backlog);
+  live->sink = std::make_unique<TurnSink>(reports_, *this, live, run, shared_.reports_backlog);
   TurnRequest request{.task = live->task,
                       .history = std::move(history),
                       .reattach = reattach,

@@ -25,7 +25,8 @@ struct World {
 
   void start() {
     store = make_faulty(open_memory_store(disk, loop), loop,
-                        {.commit = {}, .read = [this] { return read_fault ? read_fault() : std::optional<Error>(); }});
+                        {.commit = [this](const auto&) { return std::exchange(commit_fault, Fault::none); },
+                         .read = [this] { return read_fault ? read_fault() : std::optional<Error>(); }});
     timers = std::make_unique<TimerQueue>(clock);
     demo = fake::make_demo_driver(*timers);
     // Two agents that do what `scripts` says for a prompt: one goes on in the message that was open when the server
@@ -149,7 +150,8 @@ struct World {
   EngineSettings settings;
   std::map<std::string, Driver*> more_drivers;  // An agent of the same name for each.
   std::vector<std::string> pinned;
-  Millis stop_ms = 0;  // How long a turn of the agent `in_server` takes to stop, from the next start on.
+  Millis stop_ms = 0;                // How long a turn of the agent `in_server` takes to stop, from the next start on.
+  Fault commit_fault = Fault::none;  // Of the next group of commits.
   std::function<std::optional<Error>()> read_fault;  // What the store answers instead of a read.
   std::unique_ptr<Store> store;
   std::unique_ptr<TimerQueue> timers;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <magic.h>
 #include <memory>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "base/text.h"
 
 namespace errand::files {
@@ -32,15 +32,15 @@ class Magic {
   }
 
   std::string ask(std::string_view head) {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (!cookie_) return {};
     const char* const type = ::magic_buffer(cookie_.get(), head.data(), head.size());
     return type ? type : "";
   }
 
  private:
-  std::mutex mutex_;
-  std::unique_ptr<magic_set, Close> cookie_;
+  Mutex mutex_;
+  std::unique_ptr<magic_set, Close> cookie_ GUARDED_BY(mutex_);
 };
 
 bool looks_like_text(std::string_view head) {

@@ -51,7 +51,10 @@ class CurlClient final : public Client {
     if (fine) {
       transfers_->add(transfer);
     } else {
-      transfer->mail_done = std::move(fine);
+      {
+        const Lock lock(transfer->mutex);
+        transfer->mail_done = std::move(fine);
+      }
       loop_.post([transfer] { transfer->deliver(); });
     }
     return std::make_unique<CurlCall>(std::move(transfer));

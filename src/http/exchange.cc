@@ -134,7 +134,7 @@ size_t Transfers::on_header(Transfer& transfer, std::string_view line) {
                          status != 305 && status != 306 && !transfer.head.header("location").empty();
   if (transfer.is_redirect) return line.size();
   transfer.head_told = true;
-  const std::lock_guard lock(transfer.mutex);
+  const Lock lock(transfer.mutex);
   transfer.mail_head = std::move(transfer.head);
   post(transfer);
   return line.size();
@@ -143,7 +143,7 @@ size_t Transfers::on_header(Transfer& transfer, std::string_view line) {
 size_t Transfers::on_body(Transfer& transfer, std::string_view bytes) {
   transfer.heard = clock_.steady();
   if (transfer.is_redirect) return bytes.size();
-  const std::lock_guard lock(transfer.mutex);
+  const Lock lock(transfer.mutex);
   if (!transfer.mail_body.empty() && transfer.mail_body.size() + bytes.size() > options_.in_flight_max) {
     transfer.paused = true;
     return CURL_WRITEFUNC_PAUSE;  // The same bytes come again.

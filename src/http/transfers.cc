@@ -25,7 +25,7 @@ void Transfer::deliver() {
   std::optional<Status> done;
   bool was_paused = false;
   {
-    const std::lock_guard lock(mutex);
+    const Lock lock(mutex);
     posted = false;
     got_head.swap(mail_head);
     bytes.swap(mail_body);
@@ -63,7 +63,7 @@ void Transfers::run() {
 bool Transfers::obey() {
   std::deque<Command> commands;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     commands.swap(commands_);
   }
   for (const Command& each : commands) {
@@ -79,7 +79,7 @@ bool Transfers::obey() {
         if (!each.transfer->easy) break;
         each.transfer->heard = clock_.steady();  // The handler's slowness is not the server's.
         {
-          const std::lock_guard lock(each.transfer->mutex);
+          const Lock lock(each.transfer->mutex);
           each.transfer->paused = false;
         }
         curl_.easy_pause(each.transfer->easy, CURLPAUSE_CONT);
@@ -161,7 +161,7 @@ bool Transfers::follow(const std::shared_ptr<Transfer>& transfer) {
 void Transfers::finish(std::shared_ptr<Transfer> transfer, Status status) {
   drop(*transfer);
   open_.erase(transfer);
-  const std::lock_guard lock(transfer->mutex);
+  const Lock lock(transfer->mutex);
   transfer->mail_done = std::move(status);
   post(*transfer);
 }
@@ -174,7 +174,7 @@ Millis Transfers::end_the_late() {
   for (const auto& transfer : open_) {
     bool paused = false;
     {
-      const std::lock_guard lock(transfer->mutex);
+      const Lock lock(transfer->mutex);
       paused = transfer->paused;
     }
     if (paused) continue;

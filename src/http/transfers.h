@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "base/executor.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "http/client.h"
@@ -48,13 +48,13 @@ struct Transfer : std::enable_shared_from_this<Transfer> {
   std::optional<Error> refused;  // Why we ended it.
   char error_text[CURL_ERROR_SIZE] = {};
 
-  // Both, under the mutex: what is on its way to the handler.
-  std::mutex mutex;
-  std::optional<Head> mail_head;
-  std::string mail_body;
-  std::optional<Status> mail_done;
-  bool posted = false;
-  bool paused = false;
+  // Both: what is on its way to the handler.
+  Mutex mutex;
+  std::optional<Head> mail_head GUARDED_BY(mutex);
+  std::string mail_body GUARDED_BY(mutex);
+  std::optional<Status> mail_done GUARDED_BY(mutex);
+  bool posted GUARDED_BY(mutex) = false;
+  bool paused GUARDED_BY(mutex) = false;
 };
 
 // The thread and what it shares with the loop.
@@ -87,7 +87,7 @@ class Transfers : public std::enable_shared_from_this<Transfers> {
 
   void command(Command::Kind kind, std::shared_ptr<Transfer> transfer) {
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       commands_.push_back({kind, std::move(transfer)});
     }
     curl_.multi_wakeup(multi_);
@@ -99,7 +99,7 @@ class Transfers : public std::enable_shared_from_this<Transfers> {
   void ended(const std::shared_ptr<Transfer>& transfer, CURLcode code);
   bool follow(const std::shared_ptr<Transfer>& transfer);
   void finish(std::shared_ptr<Transfer> transfer, Status status);
-  void post(Transfer& transfer);  // With the transfer's mutex held.
+  void post(Transfer& transfer) REQUIRES(transfer.mutex);
   Millis end_the_late();
   Error explain(const Transfer& transfer, CURLcode code) const;
 
@@ -110,8 +110,8 @@ class Transfers : public std::enable_shared_from_this<Transfers> {
   SystemClock clock_;
   std::set<std::shared_ptr<Transfer>> open_;  // curl's thread.
 
-  std::mutex mutex_;
-  std::deque<Command> commands_;  // Guarded by mutex_.
+  Mutex mutex_;
+  std::deque<Command> commands_ GUARDED_BY(mutex_);
 };
 
 }  // namespace errand::http

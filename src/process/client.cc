@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/mutex.h"
 #include "process/connection.h"
 #include "process/journal.h"
 #include "process/journal_format.h"
@@ -46,7 +47,7 @@ class Client : public std::enable_shared_from_this<Client> {
   void forget(RunListener* listener);
   void list(std::move_only_function<void(Result<std::vector<RunStatus>>)> done);
   Abilities abilities() const {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     return abilities_;
   }
 
@@ -60,7 +61,7 @@ class Client : public std::enable_shared_from_this<Client> {
   };
 
   void set_abilities(Abilities abilities) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     abilities_ = std::move(abilities);
   }
   void add_request(FrameOut frame, Request request);
@@ -73,8 +74,8 @@ class Client : public std::enable_shared_from_this<Client> {
 
   Executor& executor_;
   std::string data_dir_;
-  mutable std::mutex mutex_;
-  Abilities abilities_;  // Guarded by mutex_.
+  mutable Mutex mutex_;
+  Abilities abilities_ GUARDED_BY(mutex_);
   std::map<int64_t, Request> requests_;
   std::map<std::string, RunListener*> listeners_;
   int64_t next_id_ = 1;
@@ -152,6 +153,7 @@ void Client::replay() {
   std::set<std::string> asked;
   for (const auto& entry : requests_) asked.insert(entry.second.subscribes);
   std::vector<std::string> runs;
+  runs.reserve(listeners_.size());
   for (const auto& entry : listeners_)
     if (!asked.contains(entry.first)) runs.push_back(entry.first);
   for (auto& entry : requests_) {
@@ -226,6 +228,7 @@ void Client::unavailable(const Error& error) {
       request.answer(std::unexpected(told));
   }
   std::vector<std::string> runs;
+  runs.reserve(listeners_.size());
   for (const auto& entry : listeners_) runs.push_back(entry.first);
   for (const std::string& run : runs) {
     RunEnd lost;

@@ -45,6 +45,13 @@ struct SpawnRequest {
   int64_t output_limit = 0;  // Bytes kept of the log; 0: 64 MiB.
   RunLimits limits;
   int umask = 022;
+  // Where it may leave files, an absolute path; empty: nowhere. The keeper makes it before the start, and removes it
+  // after the end where it is empty. Only with Abilities::artifacts.
+  std::string artifacts;
+  // The caller stored in which boot (boot_id.h) it starts this, and takes a run without a folder for one that may have
+  // begun if the boot is another one by now. So the child starts before the folder is synced; it is with the first
+  // output that is stored, or with the end. False: no folder means that nothing ran, also after a power cut.
+  bool boot_stored = false;
   bool sandboxed = false;  // argv starts a sandbox (bwrap): a stop asks what runs in it, not the sandbox itself.
 };
 
@@ -65,10 +72,11 @@ struct RunEnd {
   double cpu_s = 0;
   int64_t max_memory_bytes = 0;
   Time started_at, ended_at;
-  int64_t output_bytes = 0;  // All that the run printed, cut or not.
-  std::string limit;         // "cpu", "memory" or "processes"; with
-  int64_t limit_value = 0;   // what was allowed, in seconds, bytes or processes, and
-  int64_t limit_seen = 0;    // what it had when it was ended; 0 where the kernel did not say.
+  int64_t output_bytes = 0;   // All that the run printed, cut or not.
+  bool left_nothing = false;  // Its SpawnRequest::artifacts was empty, and is gone. False: not known.
+  std::string limit;          // "cpu", "memory" or "processes"; with
+  int64_t limit_value = 0;    // what was allowed, in seconds, bytes or processes, and
+  int64_t limit_seen = 0;     // what it had when it was ended; 0 where the kernel did not say.
 };
 
 struct RunStatus {
@@ -111,6 +119,7 @@ struct Attached {
 // What the supervisor can do on this machine, as it found when it started.
 struct Abilities {
   bool known = false;          // False: an older supervisor, which does not say.
+  bool artifacts = false;      // It knows SpawnRequest::artifacts.
   bool cgroup = false;         // A run has a control group of its own,
   bool cgroup_memory = false;  // in which the kernel holds its memory,
   bool cgroup_pids = false;    // and its processes.
@@ -124,12 +133,12 @@ class SupervisorClient {
   virtual ~SupervisorClient() = default;
 
   using Done = std::move_only_function<void(Status)>;
-  // Answers when the run's folder is synced and the child is started (or an end of spawn_failed is recorded). For a run
-  // that exists already: answers at once, and `listener` hears it from now on. `listener` must live until ended() or
-  // forget(run).
+  // Answers when the run's folder is there (synced, unless boot_stored) and the child is started (or an end of
+  // spawn_failed is recorded). For a run that exists already: answers at once, and `listener` hears it from now on.
+  // `listener` must live until ended() or forget(run).
   virtual void spawn(SpawnRequest request, RunListener* listener, Done done) = 0;
   // Takes up a run after a restart: its listener hears output(total) and, where it ended meanwhile, ended().
-  // not_found: no folder, so it was never started.
+  // not_found: no folder, so it was never started; or, with boot_stored, the power was cut.
   using TakenUp = std::move_only_function<void(Result<Attached>)>;
   virtual void attach(const std::string& run, RunListener* listener, TakenUp done) = 0;
   // After this call no callback reaches the listener. The run goes on.

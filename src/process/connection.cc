@@ -27,7 +27,7 @@ Connection::Connection(SupervisorFinder finder, FoundSupervisor found, Events ev
 
 Connection::~Connection() {
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stopping_ = true;
   }
   wake();
@@ -40,7 +40,7 @@ void Connection::wake() {
 }
 
 void Connection::send(const std::string& frame) {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (!socket_ || !open_) return;
   size_t sent = 0;
   // Straight from the caller's thread where the socket takes it: no hop, no delay.
@@ -55,20 +55,20 @@ void Connection::send(const std::string& frame) {
 }
 
 void Connection::open() {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   open_ = true;
 }
 
 void Connection::post(Work work) {
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     work_.push_back(std::move(work));
   }
   wake();
 }
 
 void Connection::adopt(FoundSupervisor found) {
-  std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   reader_ = std::move(found.reader);
   socket_ = std::move(found.socket);
   waiting_.clear();
@@ -79,7 +79,7 @@ void Connection::run() {
     while (serve()) {
     }
     {
-      std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       if (stopping_) return;
       socket_.reset();
       open_ = false;
@@ -92,7 +92,7 @@ void Connection::run() {
 bool Connection::serve() {
   pollfd fds[] = {{wake_.get(), POLLIN, 0}, {-1, POLLIN, 0}};
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (stopping_) return false;
     fds[1].fd = socket_.get();
     if (!waiting_.empty()) fds[1].events |= POLLOUT;
@@ -104,7 +104,7 @@ bool Connection::serve() {
   }
   std::vector<Work> work;
   {
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     work.swap(work_);
     if ((fds[1].revents & POLLOUT) && !waiting_.empty()) {
       ssize_t n = ::send(socket_.get(), waiting_.data(), waiting_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -144,7 +144,7 @@ void Connection::find_again() {
     if (found.error().reason == supervisor_unavailable && now - since >= unavailable_ms)
       events_.unavailable(found.error());
     ::poll(nullptr, 0, static_cast<int>(find_again_ms));
-    std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (stopping_) return;
   }
 }

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/executor.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "process/client.h"
 #include "process/fd.h"
@@ -76,12 +76,12 @@ class Connection {
   const Events events_;
   Fd wake_;
 
-  std::mutex mutex_;
-  Fd socket_;  // Guarded by mutex_, as all below.
-  bool open_ = true;
-  std::string waiting_;  // Not yet sent.
-  std::vector<Work> work_;
-  bool stopping_ = false;
+  Mutex mutex_;
+  Fd socket_ GUARDED_BY(mutex_);
+  bool open_ GUARDED_BY(mutex_) = true;
+  std::string waiting_ GUARDED_BY(mutex_);  // Not yet sent.
+  std::vector<Work> work_ GUARDED_BY(mutex_);
+  bool stopping_ GUARDED_BY(mutex_) = false;
 
   FrameReader reader_;  // The thread's own.
   std::thread thread_;

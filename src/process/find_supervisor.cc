@@ -90,7 +90,7 @@ Result<Fd> SupervisorFinder::connect() {
   return socket;
 }
 
-// Detached: its own session, no descriptor, no directory and no variable of ours. Secrets of the server's environment
+// Detached: its own session, no descriptor (run_supervisor closes what it got), no directory and no variable of ours. Secrets of the server's environment
 // have no business in a process that lives longer.
 Status SupervisorFinder::start() {
   std::string data_dir = absolute(options_.data_dir);
@@ -108,7 +108,6 @@ Status SupervisorFinder::start() {
   ::posix_spawnattr_setsigdefault(&attributes, &set);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   for (int fd : {0, 1, 2}) ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", fd ? O_WRONLY : O_RDONLY, 0);
-  ::posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   ::posix_spawn_file_actions_addchdir_np(&actions, "/");
   pid_t pid = -1;
   int error = ::posix_spawn(&pid, self.c_str(), &actions, &attributes, const_cast<char* const*>(argv),

@@ -63,7 +63,8 @@ class FolderJournal final : public Journal {
     if (!header || header->total == synced_) return {};
     // The end is written when the log is on disk: no need to ask for it again.
     bool log_is_there = read_end(folder_.get()).has_value();
-    if ((!log_is_there && ::fdatasync(log) != 0) || ::fdatasync(index) != 0)
+    named_ = named_ || log_is_there || sync_name(folder_.get()) == 0;
+    if (!named_ || (!log_is_there && ::fdatasync(log) != 0) || ::fdatasync(index) != 0)
       return fail(Code::internal, std::string("The log could not be written to disk: ") + std::strerror(errno) + ".");
     synced_ = header->total;
     return {};
@@ -231,6 +232,7 @@ class FolderJournal final : public Journal {
   Fd log_, index_;  // Opened once. Opening is guarded by mutex_.
   std::mutex sync_mutex_;
   int64_t synced_ = 0;  // Guarded by sync_mutex_.
+  bool named_ = false;  // The folder itself is on disk. Guarded by sync_mutex_.
 };
 
 }  // namespace

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/syncable.h"
 #include "base/time.h"
 #include "process/journal_format.h"
-#include "store/store.h"
 
 namespace errand::process {
 

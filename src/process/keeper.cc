@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "process/artifact_folder.h"
 #include "process/cgroup.h"
 #include "process/clock.h"
 #include "process/fd.h"
@@ -54,11 +55,12 @@ struct Post {
   bool cgroup_memory, cgroup_pids;
   int usual_nice = 0;  // The supervisor's.
   Fd signals;
+  ArtifactFolder artifacts;
 };
 
 class Keeper {
  public:
-  Keeper(const Post& post, const SpawnRequest& request, const std::string& marker, const Ends& ends, bool may_wait)
+  Keeper(Post& post, const SpawnRequest& request, const std::string& marker, const Ends& ends, bool may_wait)
       : post_(post), request_(request), marker_(marker), ends_(ends), may_wait_(may_wait) {}
 
   // True: nothing of the run is left here, and this process is as good as new.
@@ -96,7 +98,7 @@ class Keeper {
   bool can_go_on() const { return may_wait_ && !terminated_ && !killing_; }
   void send(const KeeperReport& report) { ::send(post_.control, &report, sizeof report, MSG_NOSIGNAL); }
 
-  const Post& post_;
+  Post& post_;
   const SpawnRequest& request_;
   const std::string& marker_;
   const Ends ends_;
@@ -143,14 +145,15 @@ bool prepare(Post& post, const Ends& ends) {
   return post.signals && ::getppid() == post.supervisor;  // It may have died before the line above.
 }
 
-// mkdir succeeds once: that is what makes a run start at most once. It is on disk before anything runs: after a power
-// cut, "no folder" must mean that nothing ran.
+// mkdir succeeds once: that is what makes a run start at most once. After a power cut "no folder" must not pass for
+// "nothing ran": either it is on disk before anything runs, or the server knows of the cut by itself.
 int Keeper::make_folder() {
   const std::string& run = request_.run;
   if (::mkdirat(post_.runs, run.c_str(), 0700) != 0) return errno;
   folder_.reset(::openat(post_.runs, run.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   int error = folder_ && ::flock(folder_.get(), LOCK_EX | LOCK_NB) == 0 ? make_journal(folder_.get()) : errno;
-  if (error == 0 && ::fsync(post_.runs) != 0) error = errno;
+  if (error == 0 && !request_.boot_stored) error = sync_name(folder_.get());
+  if (error == 0 && !request_.artifacts.empty()) error = post_.artifacts.make(request_.artifacts);
   if (error != 0) remove_run(post_.runs, run);
   return error;
 }
@@ -336,6 +339,7 @@ void Keeper::tell_gone() {
            (left_behind_ == 1 ? "was" : "were") + " ended.";
   std::strncpy(end_.text, why_.c_str(), sizeof end_.text - 1);
   end_.waits = can_go_on();
+  end_.left_nothing = !request_.artifacts.empty() && post_.artifacts.take_back(request_.artifacts);
   told_gone_ = true;
   send(end_);
 }
@@ -354,6 +358,7 @@ bool Keeper::record() {
   KeeperReport report;
   for (;;) {
     report.error = finish_journal(folder_.get());
+    if (report.error == 0 && request_.boot_stored) report.error = sync_name(folder_.get());
     if (report.error == 0) report.error = write_end(folder_.get(), order_);
     report.kind = report.error ? KeeperReport::delayed : KeeperReport::recorded;
     report.waits = !report.error && can_go_on();
@@ -407,6 +412,19 @@ std::optional<Next> wait_for_next(const Post& post) {
   }
 }
 
+// Returns when this process has nothing more to do.
+void keep_runs(const KeeperSetup& setup) {
+  Post post{
+      setup.supervisor, setup.control, setup.runs, setup.cgroups, setup.cgroup_memory, setup.cgroup_pids, 0, {}, {}};
+  Ends ends{setup.in, setup.out, setup.err};
+  if (!prepare(post, ends)) return;
+  bool waits = Keeper(post, setup.request, setup.marker, ends, true).run();
+  for (int runs = 1; waits; ++runs) {
+    const std::optional<Next> next = wait_for_next(post);
+    waits = next && Keeper(post, next->request, next->marker, next->ends, runs < runs_max).run();
+  }
+}
+
 }  // namespace
 
 std::string next_run(const SpawnRequest& request, const std::string& marker) {
@@ -418,14 +436,7 @@ std::string next_run(const SpawnRequest& request, const std::string& marker) {
 }
 
 void keep(const KeeperSetup& setup) {
-  Post post{setup.supervisor, setup.control, setup.runs, setup.cgroups, setup.cgroup_memory, setup.cgroup_pids, 0, {}};
-  Ends ends{setup.in, setup.out, setup.err};
-  if (!prepare(post, ends)) ::_exit(0);
-  bool waits = Keeper(post, setup.request, setup.marker, ends, true).run();
-  for (int runs = 1; waits; ++runs) {
-    const std::optional<Next> next = wait_for_next(post);
-    waits = next && Keeper(post, next->request, next->marker, next->ends, runs < runs_max).run();
-  }
+  keep_runs(setup);
   ::_exit(0);
 }
 

@@ -64,7 +64,8 @@ struct KeeperReport {
   int64_t max_memory = 0;
   int processes = 0;
   bool waits = false;
-  char limit[16] = {};  // As in RunEnd.
+  bool left_nothing = false;  // As in RunEnd; where it is gone.
+  char limit[16] = {};        // As in RunEnd.
   int64_t limit_value = 0, limit_seen = 0;
   char text[1024] = {};
 };

@@ -36,6 +36,8 @@ void put_spawn(FrameOut& out, const SpawnRequest& request) {
   out.add("cpu", limits.cpu_s).add("memory", limits.memory_bytes).add("processes", limits.processes);
   out.add("files", limits.open_files).add("nice", int64_t{limits.nice});
   out.add("umask", int64_t{request.umask}).add("sandboxed", int64_t{request.sandboxed});
+  if (request.boot_stored) out.add("boot_stored", int64_t{1});
+  if (!request.artifacts.empty()) out.add("artifacts", request.artifacts);
 }
 
 Result<SpawnRequest> get_spawn(const Fields& fields) {
@@ -56,11 +58,15 @@ Result<SpawnRequest> get_spawn(const Fields& fields) {
                     .nice = static_cast<int>(std::clamp<int64_t>(fields.number("nice"), -20, 19))};
   request.umask = static_cast<int>(fields.number("umask", request.umask)) & 0777;
   request.sandboxed = fields.number("sandboxed") != 0;
+  request.boot_stored = fields.number("boot_stored") != 0;
+  request.artifacts = fields.text("artifacts");
   if (!is_run_name(request.run))
     return fail(Code::invalid_argument, "A run is named <task>.<number>, of letters, digits and underscores.");
   if (request.argv.empty() || request.argv[0].empty())
     return fail(Code::invalid_argument, "There is no program to run; name one.");
   if (!request.work_dir.starts_with('/')) return fail(Code::invalid_argument, "The work dir must be an absolute path.");
+  if (!request.artifacts.empty() && (!request.artifacts.starts_with('/') || has_nul(request.artifacts)))
+    return fail(Code::invalid_argument, "The folder for artifacts must be an absolute path.");
   if (has_nul(request.work_dir) || std::ranges::any_of(request.argv, has_nul) ||
       std::ranges::any_of(request.env, has_nul))
     return fail(Code::invalid_argument, "Arguments, environment and work dir must not contain NUL bytes.");
@@ -73,11 +79,13 @@ Result<SpawnRequest> get_spawn(const Fields& fields) {
 void put_abilities(FrameOut& out, const Abilities& abilities) {
   out.add("cgroup", int64_t{abilities.cgroup}).add("cgroup_text", abilities.cgroup_text);
   out.add("cgroup_memory", int64_t{abilities.cgroup_memory}).add("cgroup_pids", int64_t{abilities.cgroup_pids});
+  out.add("artifacts", int64_t{abilities.artifacts});
   out.add("bwrap", abilities.bwrap).add("bwrap_text", abilities.bwrap_text);
 }
 
 Abilities get_abilities(const Fields& fields) {
   return {.known = fields.has("cgroup"),
+          .artifacts = fields.number("artifacts") != 0,
           .cgroup = fields.number("cgroup") != 0,
           .cgroup_memory = fields.number("cgroup_memory") != 0,
           .cgroup_pids = fields.number("cgroup_pids") != 0,

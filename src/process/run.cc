@@ -30,6 +30,23 @@ struct RecordHeader {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
+// Calls `look` with each name until it answers false. False: the folder cannot be read.
+template <class F>
+bool each_name(int folder, F look) {
+  const int fd = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* dir = fd < 0 ? nullptr : ::fdopendir(fd);
+  if (!dir) {
+    if (fd >= 0) ::close(fd);
+    return false;
+  }
+  while (const dirent* entry = ::readdir(dir)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != ".." && !look(name)) break;
+  }
+  ::closedir(dir);
+  return true;
+}
+
 void remove_folder(int runs, const std::string& name) {
   Fd folder(::openat(runs, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (folder)
@@ -54,6 +71,7 @@ void put_end(FrameOut& out, const RunEnd& end) {
   out.add("text", std::string_view(end.text).substr(0, end_text_max));
   out.add("cpu_us", static_cast<int64_t>(end.cpu_s * 1e6)).add("max_memory", end.max_memory_bytes);
   out.add("started_at", end.started_at.ms).add("ended_at", end.ended_at.ms).add("total", end.output_bytes);
+  if (end.left_nothing) out.add("left_nothing", int64_t{1});
   if (end.limit.empty()) return;
   out.add("limit", end.limit).add("limit_value", end.limit_value).add("limit_seen", end.limit_seen);
 }
@@ -71,6 +89,7 @@ RunEnd get_end(const Fields& fields) {
   end.started_at.ms = fields.number("started_at");
   end.ended_at.ms = fields.number("ended_at");
   end.output_bytes = fields.number("total");
+  end.left_nothing = fields.number("left_nothing") != 0;
   end.limit = fields.text("limit");
   end.limit_value = fields.number("limit_value");
   end.limit_seen = fields.number("limit_seen");
@@ -126,18 +145,21 @@ int write_end(int folder, std::string_view record) {
 
 std::vector<std::string> names_in(int folder) {
   std::vector<std::string> names;
-  int fd = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* dir = fd < 0 ? nullptr : ::fdopendir(fd);
-  if (!dir) {
-    if (fd >= 0) ::close(fd);
-    return names;
-  }
-  while (dirent* entry = ::readdir(dir)) {
-    std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  ::closedir(dir);
+  each_name(folder, [&](std::string_view name) {
+    names.emplace_back(name);
+    return true;
+  });
   return names;
+}
+
+bool is_empty_folder(int folder) {
+  bool empty = true;
+  return each_name(folder, [&](std::string_view) { return empty = false; }) && empty;
+}
+
+int sync_name(int folder) {
+  const Fd runs(::openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return runs && ::fsync(runs.get()) == 0 ? 0 : errno;
 }
 
 int remove_run(int runs, const std::string& run) {

@@ -43,6 +43,11 @@ int write_end_soon(int runs, const std::string& run, std::string_view record);
 
 // The names in a folder, without "." and "..".
 std::vector<std::string> names_in(int folder);
+// False also where it cannot be read.
+bool is_empty_folder(int folder);
+
+// The run's folder is found after a power cut when it returns: a file's own sync does not promise that. 0 or errno.
+int sync_name(int folder);
 
 // Deletes the folder and what is in it. A crash halfway leaves a name that no run has. 0 or errno.
 int remove_run(int runs, const std::string& run);

@@ -163,6 +163,7 @@ void SupervisedRun::take_report() {
         end_.max_memory_bytes = report.max_memory;
         end_.ended_at.ms = report.at_ms;
         end_.limit = std::string(report.limit, ::strnlen(report.limit, sizeof report.limit));
+        end_.left_nothing = report.left_nothing;
         end_.limit_value = report.limit_value;
         end_.limit_seen = report.limit_seen;
         begin_drain();
@@ -361,6 +362,7 @@ void SupervisedRun::record_here() {
   if (!folder_) folder_.reset(::openat(place_.runs, run_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (!folder_ && errno == ENOENT) return finish();  // As write_end has it.
   int error = folder_ ? finish_journal(folder_.get()) : errno;
+  if (!error) error = sync_name(folder_.get());
   if (!error) error = write_end(folder_.get(), encode_end(end_));
   if (!error) return finish();
   note("the end of " + run_ + " waits for the disk: " + std::strerror(error));

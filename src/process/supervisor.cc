@@ -212,6 +212,7 @@ void Supervisor::find_abilities(const std::string& data_dir) {
     note("where its groups are could not be written down");
   FoundBwrap bwrap = find_bwrap("/usr/local/bin:/usr/bin:/bin");
   abilities_ = {.known = true,
+                .artifacts = true,
                 .cgroup = cgroups_.ok(),
                 .cgroup_memory = cgroups_.memory(),
                 .cgroup_pids = cgroups_.pids(),

@@ -8,14 +8,30 @@
 #include "driver/acp/acp_driver.h"
 #include "driver/builtin/builtin_driver.h"
 #include "driver/claude/claude_driver.h"
+#include "driver/command/command_driver.h"
 #include "driver/fake/demo.h"
 #include "driver/find_program.h"
 #include "driver/opencode/opencode_driver.h"
-#include "serve/acp_servers.h"
+#include "process/boot_id.h"
+#include "serve/agent_servers.h"
 #include "serve/environment.h"
 #include "serve/part_settings.h"
 
 namespace errand::serve {
+
+namespace {
+
+program::McpServers servers_for(const DriverParts& parts, const Settings& settings) {
+  return [settings, reach = parts.reach](const Task& task) {
+    return agent_servers(settings, Environment::get().map(), reach(task), task);
+  };
+}
+
+std::function<program::Holder::Bounds()> kept_of(const Settings& settings) {
+  return [bounds = program::Holder::Bounds{.idle_ms = settings.warm_ms, .most = settings.warm_max}] { return bounds; };
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Drivers>> Drivers::make(const DriverParts& parts, const Settings& settings,
                                                const EngineSettings& engine) {
@@ -30,6 +46,7 @@ Result<std::unique_ptr<Drivers>> Drivers::make(const DriverParts& parts, const S
                             .default_timeout_ms = engine.command_timeout_ms,
                             .output_limit = engine.output_limit,
                             .artifacts = {.bytes = settings.artifacts_max_bytes, .files = settings.artifacts_max_files},
+                            .boot = process::boot_id(),
                             .reach = parts.reach};
   made->command_ = command::make_command_driver(made->command_options_, {.supervisor = parts.supervisor,
                                                                          .timers = ground.timers,
@@ -40,7 +57,7 @@ Result<std::unique_ptr<Drivers>> Drivers::make(const DriverParts& parts, const S
   made->demo_ = fake::make_demo_driver(ground.timers);
   if (Status built = made->make_builtin(parts, settings); !built) return std::unexpected(built.error());
   made->make_opencode(parts);
-  made->make_claude(parts);
+  made->make_claude(parts, settings);
   made->make_acp(parts, settings);
   made->all_ = {{"command", made->command_.get()},
                 {"builtin", made->builtin_.get()},
@@ -106,11 +123,14 @@ void Drivers::make_opencode(const DriverParts& parts) {
 }
 
 // Where it is installed.
-void Drivers::make_claude(const DriverParts& parts) {
+void Drivers::make_claude(const DriverParts& parts, const Settings& settings) {
   Ground& ground = parts.ground;
   std::string program = find_program(command_options_.environment, "claude");
   if (program.empty()) return;
-  claude_ = claude::make_claude_driver({.command = command_options_, .programs = {std::move(program), own_program()}},
+  claude_ = claude::make_claude_driver({.command = command_options_,
+                                        .program = std::move(program),
+                                        .mcp_servers = servers_for(parts, settings),
+                                        .kept = kept_of(settings)},
                                        {.supervisor = parts.supervisor,
                                         .timers = ground.timers,
                                         .clock = ground.clock,
@@ -124,16 +144,15 @@ void Drivers::make_acp(const DriverParts& parts, const Settings& settings) {
   Ground& ground = parts.ground;
   acp_ = acp::make_acp_driver({.command = command_options_,
                                .version = std::string(version),
-                               .mcp_servers =
-                                   [settings, reach = parts.reach](const Task& task) {
-                                     return acp_servers(settings, Environment::get().map(), reach(task), task);
-                                   },
+                               .mcp_servers = servers_for(parts, settings),
+                               .kept = kept_of(settings),
                                .fork_limits = [this] { return fork_; }},
                               {.supervisor = parts.supervisor,
                                .timers = ground.timers,
                                .files = &ground.files,
                                .background = &ground.calls,
-                               .engine = ground.loop.get()});
+                               .engine = ground.loop.get(),
+                               .artifacts = command_.get()});
 }
 
 }  // namespace errand::serve

@@ -10,8 +10,8 @@
 #include "base/result.h"
 #include "driver/agent_tools.h"
 #include "driver/builtin/tools/tool_set.h"
-#include "driver/command/command_driver.h"
 #include "driver/driver.h"
+#include "driver/run/options.h"
 #include "engine/engine.h"
 #include "http/client.h"
 #include "model/model.h"
@@ -47,13 +47,13 @@ class Drivers {
   Drivers() = default;
   Status make_builtin(const DriverParts& parts, const Settings& settings);
   void make_opencode(const DriverParts& parts);
-  void make_claude(const DriverParts& parts);
+  void make_claude(const DriverParts& parts, const Settings& settings);
   void make_acp(const DriverParts& parts, const Settings& settings);
 
   fork::Limits fork_;
   DefaultModel default_model_;
   std::map<std::string, Driver*> all_;
-  command::CommandOptions command_options_;
+  run::Options command_options_;
   // In this order: what refers to others comes after them.
   std::unique_ptr<Driver> command_;
   std::unique_ptr<Driver> demo_;

@@ -24,12 +24,15 @@ StopSignals::StopSignals(std::string data_dir) : data_dir_(std::move(data_dir)) 
 }
 
 void StopSignals::pass_to(std::function<void()> stop) {
-  stop_ = std::move(stop);
+  {
+    const Lock lock(mutex_);
+    stop_ = std::move(stop);
+  }
   std::thread([this] { listen(); }).detach();
 }
 
 void StopSignals::forget() {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   stop_ = nullptr;
 }
 
@@ -39,7 +42,7 @@ void StopSignals::listen() {
   }
   log_info("server", "stopping; what runs goes on under the supervisor");
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (stop_) stop_();
   }
   SystemClock clock;

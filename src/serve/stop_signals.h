@@ -4,8 +4,9 @@
 #include <atomic>
 #include <csignal>
 #include <functional>
-#include <mutex>
 #include <string>
+
+#include "base/mutex.h"
 
 namespace errand::serve {
 
@@ -32,8 +33,8 @@ class StopSignals {
 
   const std::string data_dir_;
   sigset_t signals_{};
-  std::mutex mutex_;
-  std::function<void()> stop_;  // Guarded by mutex_.
+  Mutex mutex_;
+  std::function<void()> stop_ GUARDED_BY(mutex_);
 };
 
 }  // namespace errand::serve

@@ -41,6 +41,9 @@ struct Settings {
   std::string tls_key;
   std::vector<std::string> allow_hosts;
   std::string log_level = "info";
+  // Programs of agents that wait between two turns of their task (driver/program/holder.h); 0 of either: none does.
+  int64_t warm_ms = 60'000;
+  int warm_max = 4;
   bool fetch_enabled = false;
   bool fetch_allow_private = false;
   std::map<std::string, ModelSettings> models;  // By name; "" is [model].

@@ -28,12 +28,14 @@ struct Reader {
 
 constexpr std::string_view git_diffs =
     "-p -u -s -w -b -M -C -z --stat --shortstat --numstat --name-only --name-status --patch --no-patch --raw --summary "
-    "--cached --staged --word-diff --no-color --minimal --color --no-renames --check --oneline --graph --all --decorate "
+    "--cached --staged --word-diff --no-color --minimal --color --no-renames --check --oneline --graph --all "
+    "--decorate "
     "--no-decorate --follow --merges --no-merges --first-parent --reverse --abbrev-commit --no-ext-diff --no-textconv "
     "--ignore-space-change --ignore-all-space --left-right --cherry-pick --branches --tags --remotes --date-order "
     "--topo-order";
 constexpr std::string_view git_values =
-    "-n -U -S -G -L --max-count --unified --since --until --after --before --author --committer --grep --format --pretty "
+    "-n -U -S -G -L --max-count --unified --since --until --after --before --author --committer --grep --format "
+    "--pretty "
     "--date --diff-filter --abbrev --skip";
 
 constexpr auto readers = std::to_array<Reader>({
@@ -56,7 +58,8 @@ constexpr auto readers = std::to_array<Reader>({
     {"nl tac rev fold expand unexpand", "", "-b -s -w -a", ""},
     {"cut", "", "-s --only-delimited", "-d -f -c -b --delimiter --fields --characters --output-delimiter"},
     {"tr", "", "-d -s -c -C --delete --squeeze-repeats --complement", ""},
-    {"sort", "", "-n -r -u -f -b -d -h -V -M -g -s -z -c -i --numeric-sort --reverse --unique --human-numeric-sort "
+    {"sort", "",
+     "-n -r -u -f -b -d -h -V -M -g -s -z -c -i --numeric-sort --reverse --unique --human-numeric-sort "
      "--version-sort --ignore-case --stable",
      "-k -t --key --field-separator"},
     {"uniq", "", "-c -d -u -i -z -D --count --repeated --unique --ignore-case", "-f -s -w", 1},
@@ -67,7 +70,8 @@ constexpr auto readers = std::to_array<Reader>({
     {"realpath readlink", "", "-f -e -m -s -z -q", "--relative-to"},
     {"stat", "", "-L -f -t --dereference --file-system --terse", "-c --format --printf"},
     {"file", "", "-b -i -L -h -z --brief --mime --mime-type --mime-encoding", ""},
-    {"du", "", "-s -h -a -c -k -m -b -x --summarize --human-readable --all --total --apparent-size", "-d --max-depth --exclude"},
+    {"du", "", "-s -h -a -c -k -m -b -x --summarize --human-readable --all --total --apparent-size",
+     "-d --max-depth --exclude"},
     {"df", "", "-h -k -m -T -i -a -P --human-readable --print-type", ""},
     {"cmp diff", "",
      "-u -r -q -s -N -w -b -B -i -y -a -c -E -Z --brief --recursive --unified --side-by-side --report-identical-files",
@@ -84,7 +88,8 @@ constexpr auto readers = std::to_array<Reader>({
      -1, 0, true},
     {"rg", "",
      "-i -n -l -v -c -w -x -o -F -P -s -S -q -a -u -U -N -H -I -0 --ignore-case --smart-case --case-sensitive "
-     "--line-number --no-line-number --files --files-with-matches --files-without-match --invert-match --count --hidden "
+     "--line-number --no-line-number --files --files-with-matches --files-without-match --invert-match --count "
+     "--hidden "
      "--no-ignore --word-regexp --only-matching --fixed-strings --multiline --no-heading --heading --json --pcre2 "
      "--quiet --stats --trim",
      "-e -g -t -T -A -B -C -m -d -j --regexp --glob --iglob --type --type-not --after-context --before-context "
@@ -98,20 +103,23 @@ constexpr auto readers = std::to_array<Reader>({
     {"tree", "", "-a -d -f -i -p -s -h -D -F -r -t -C -n", "-L -I -P --filelimit --sort", -1},
     {"which", "", "-a", ""},
     {"type", "", "-a -t -p -P", ""},
-    {"test [", "", "-e -f -d -s -r -w -x -L -h -n -z -eq -ne -lt -le -gt -ge -a -o -nt -ot -ef", "", -1, 0, false, true},
+    {"test [", "", "-e -f -d -s -r -w -x -L -h -n -z -eq -ne -lt -le -gt -ge -a -o -nt -ot -ef", "", -1, 0, false,
+     true},
     {"git", "status",
      "-s -b -u -z --short --branch --porcelain --long --show-stash --ahead-behind --ignored --no-renames",
      "--untracked-files --ignored --porcelain"},
     {"git", "diff log show shortlog whatchanged", git_diffs, git_values, -1, 0, true},
     {"git", "blame annotate", "-w -M -C -s -e -l -t --line-porcelain --porcelain", "-L --since"},
     {"git", "ls-files ls-tree",
-     "-c -d -m -o -s -t -r -l -z --cached --deleted --modified --others --stage --exclude-standard --name-only --full-name "
+     "-c -d -m -o -s -t -r -l -z --cached --deleted --modified --others --stage --exclude-standard --name-only "
+     "--full-name "
      "--full-tree",
      ""},
-    {"git", "rev-parse", "-q --short --verify --abbrev-ref --show-toplevel --is-inside-work-tree --git-dir --symbolic --quiet",
+    {"git", "rev-parse",
+     "-q --short --verify --abbrev-ref --show-toplevel --is-inside-work-tree --git-dir --symbolic --quiet",
      "--short --abbrev-ref"},
-    {"git", "rev-list", "--count --all --merges --no-merges --left-right --first-parent", "-n --max-count --since --until",
-     -1, 0, true},
+    {"git", "rev-list", "--count --all --merges --no-merges --left-right --first-parent",
+     "-n --max-count --since --until", -1, 0, true},
     {"git", "describe name-rev", "--tags --all --always --long --dirty --exact-match", "--abbrev --match"},
     {"git", "merge-base cat-file check-ignore check-attr", "-p -t -s -e -v -a --is-ancestor --all", ""},
     {"git", "branch", "-a -r -v -l --all --remotes --list --show-current --no-color", "--sort --format", 0},
@@ -212,9 +220,8 @@ bool reads(const Command& command) {
   const std::span<const Word> rest = std::span(command.words).subspan(1);
   const std::string& program = command.words.front().text;
   if (rest.size() == 1 && rest.front().text == "--version" && in_list(versioned, program)) return true;
-  return std::ranges::any_of(readers, [&](const Reader& reader) {
-    return in_list(reader.programs, program) && Words(reader, rest).known();
-  });
+  return std::ranges::any_of(
+      readers, [&](const Reader& reader) { return in_list(reader.programs, program) && Words(reader, rest).known(); });
 }
 
 // Streams that are no files.

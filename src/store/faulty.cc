@@ -1,7 +1,8 @@
 #include "store/faulty.h"
 
 #include <deque>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace errand {
 namespace {
@@ -18,7 +19,7 @@ class Line {
   };
 
   std::shared_ptr<Slot> add(Store::Answer answer) {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     return slots_.emplace_back(std::make_shared<Slot>(std::move(answer)));
   }
 
@@ -26,7 +27,7 @@ class Line {
   void settle(const std::shared_ptr<Slot>& slot, Results results) {
     std::vector<std::shared_ptr<Slot>> ready;
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       slot->results = std::move(results);
       while (!slots_.empty() && slots_.front()->results) {
         ready.push_back(std::move(slots_.front()));
@@ -38,8 +39,8 @@ class Line {
   }
 
  private:
-  std::mutex mutex_;
-  std::deque<std::shared_ptr<Slot>> slots_;
+  Mutex mutex_;
+  std::deque<std::shared_ptr<Slot>> slots_ GUARDED_BY(mutex_);
 };
 
 class FaultyStore final : public Store {

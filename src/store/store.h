@@ -18,20 +18,13 @@
 
 #include "base/executor.h"
 #include "base/result.h"
+#include "base/syncable.h"
 #include "task/event.h"
 #include "task/message.h"
 #include "task/notice.h"
 #include "task/task.h"
 
 namespace errand {
-
-// Something that must be on disk before a commit that speaks of it (a log's bytes before the `output` event).
-class Syncable {
- public:
-  virtual ~Syncable() = default;
-  // Called on the store's writer thread. Blocking.
-  virtual Status sync() = 0;
-};
 
 // Why a task is no longer there: what a not-found answer says (R3.6).
 enum class Gone : uint8_t { deleted, cleared, expired, session_ended };
@@ -82,6 +75,8 @@ struct Commit {
   };
   std::vector<Setting> settings;
 
+  // Synced before it is stored, on the store's writer thread. Where one cannot be, the commit is refused with its
+  // error.
   std::vector<std::shared_ptr<Syncable>> sync_first;
   Time now;  // Wall time of the decision.
 };
@@ -202,9 +197,10 @@ class Store {
 
   // Tasks.
   virtual Result<Task> get(const TaskId& id) = 0;  // not_found with the reason of its tombstone where there is one.
+  // One page; its cursor names the next. invalid_argument for a cursor that is none, or of another filter or order.
   virtual Result<TaskPage> list(const TaskFilter& filter, const Page& page) = 0;
-  virtual Result<int64_t> count(const TaskFilter& filter) = 0;
-  virtual StateCounts counts() = 0;  // From memory: costs no reading.
+  virtual Result<int64_t> count(const TaskFilter& filter) = 0;  // Of all pages. Reads as many rows as there are.
+  virtual StateCounts counts() = 0;                             // From memory: costs no reading.
   // Ids that begin with `prefix` (at most `limit`): for git-like short ids.
   virtual Result<std::vector<TaskId>> find_prefix(const std::string& prefix, int limit) = 0;
   // For recovery: the whole tasks whose turn is at work (also while `stopping`); the tasks in line, in any order.
@@ -216,6 +212,7 @@ class Store {
 
   // Batches and parents.
   virtual Result<BatchCounts> batch_counts(const BatchId& id) = 0;  // All zero: unknown.
+  // All of them, at work or not; none for a session that is not known.
   virtual Result<std::vector<TaskId>> tasks_of_parent(const SessionId& parent) = 0;
 
   // Events. For a task that does not exist: not_found, as from `get`.
@@ -224,20 +221,22 @@ class Store {
   // tombstone after `pos` was already deleted (and `pos` is not 0, the very beginning), or this store never gave `pos`
   // (another database). The reader must then read everything again.
   virtual Result<std::vector<Change>> changes_after(int64_t pos, int limit) = 0;
-  virtual int64_t last_pos() = 0;
+  virtual int64_t last_pos() = 0;  // Of the last commit that is durable. From memory.
 
   // Sessions, messages, notices.
-  virtual Result<Session> session(const SessionId& id) = 0;
+  virtual Result<Session> session(const SessionId& id) = 0;  // not_found
   // With `after`: the messages after that seq, oldest first. With `before`: the newest messages below that seq. Both 0:
   // from the first message.
   virtual Result<MessagePage> messages(const SessionId& id, int64_t after, int64_t before, int limit) = 0;
-  virtual Result<Message> message(const MessageId& id) = 0;
+  virtual Result<Message> message(const MessageId& id) = 0;  // not_found
   // Not taken, seq > after, oldest first.
   virtual Result<std::vector<Notice>> notices(const SessionId& id, int64_t after, int limit) = 0;
-  virtual Result<Notice> notice(const NoticeId& id) = 0;
+  virtual Result<Notice> notice(const NoticeId& id) = 0;                      // Taken or not; not_found.
   virtual Result<std::vector<Notice>> notices_of_task(const TaskId& id) = 0;  // Taken ones too.
 
+  // Nothing: it is not known, and a commit with it is taken.
   virtual Result<std::optional<Commit::Key>> find_key(const std::string& key) = 0;
+  // Those whose names begin with `prefix`, by name.
   virtual Result<std::vector<Commit::Setting>> settings(const std::string& prefix) = 0;
 
   virtual StoreHealth health() = 0;  // Never waits.

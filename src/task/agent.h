@@ -21,13 +21,13 @@ struct Agent {
   std::vector<PermissionRule> permission_rules;  // Behind those of the launch.
   // What its owner allowed it from now on, when a task of it asked (R14.3): stored beside it, for found ones too.
   std::vector<PermissionRule> granted;
-  int max_concurrent = 0;                        // 0: no limit of its own.
-  std::string prompt;                            // Its system prompt; empty: the driver's own.
-  std::vector<std::string> tools;                // The tools that it gets, by name; empty: what its driver gives.
-  Limits limits;                                 // Of the processes that it starts.
-  Budget budget;                                 // Of a task, where its launch says less.
-  int max_steps = 0;                             // Model calls of one turn; 0: the driver's own bound.
-  bool enable_skills = false;                    // For every task of it; a launch may add them.
+  int max_concurrent = 0;          // 0: no limit of its own.
+  std::string prompt;              // Its system prompt; empty: the driver's own.
+  std::vector<std::string> tools;  // The tools that it gets, by name; empty: what its driver gives.
+  Limits limits;                   // Of the processes that it starts.
+  Budget budget;                   // Of a task, where its launch says less.
+  int max_steps = 0;               // Model calls of one turn; 0: the driver's own bound.
+  bool enable_skills = false;      // For every task of it; a launch may add them.
   bool enable_mcp = false;
   StringMap options;        // The driver's own.
   std::string unavailable;  // Why it cannot be used here, as a sentence; empty: it can.

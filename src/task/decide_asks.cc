@@ -25,8 +25,9 @@ Result<std::vector<PermissionRule>> granted_by(const Ask& ask, const input::Answ
     if (std::ranges::find(proposed, input.pattern, &ProposedPattern::pattern) == proposed.end()) {
       std::string known;
       for (const ProposedPattern& one : proposed) known += (known.empty() ? "`" : ", `") + one.pattern + "`";
-      return fail(Code::invalid_argument, known.empty() ? "This request offers no patterns: answer once, or for this call."
-                                                        : "`pattern` must be one that the request offers: " + known + ".");
+      return fail(Code::invalid_argument, known.empty()
+                                              ? "This request offers no patterns: answer once, or for this call."
+                                              : "`pattern` must be one that the request offers: " + known + ".");
     }
   }
   return rules_for(ask.tool, ask.subject, input.pattern);

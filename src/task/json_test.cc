@@ -56,6 +56,7 @@ Launch full_launch() {
   launch.allow_interactive = true;
   launch.notify_on = {"ERROR.*"};
   launch.artifacts = {"*.log"};
+  launch.surface = Surface::cli;
   return launch;
 }
 
@@ -128,7 +129,7 @@ TEST(TaskJson, LaunchComesBackAsItWasStored) {
 TEST(TaskJson, LaunchIsMadeOfEveryField) {
   // A new field of Launch must be added to both codecs: this fails when one is added and forgotten here.
   const json::object stored = json::parse(encode_launch(full_launch())).as_object();
-  EXPECT_EQ(stored.size(), 39u) << json::serialize(stored);
+  EXPECT_EQ(stored.size(), 40u) << json::serialize(stored);
 }
 
 TEST(TaskJson, ProgressComesBackAsItWasStored) {
@@ -147,8 +148,11 @@ TEST(TaskJson, ProgressComesBackAsItWasStored) {
 }
 
 TEST(TaskJson, AsksComeBackAsTheyWereStored) {
-  const std::vector<Ask> asks = {{"req_1", AskKind::permission, "May I?", {"allow", "deny"}, noon, "allow", "fine"},
-                                 {"req_2", AskKind::answer, "", {}, {}, "", ""}};
+  std::vector<Ask> asks = {{"req_1", AskKind::permission, "May I?", {"allow", "deny"}, noon, "allow", "fine"},
+                           {"req_2", AskKind::answer, "", {}, {}, "", ""}};
+  asks[0].work_dir = "/work";
+  asks[0].diff = "-a\n+b\n";
+  asks[0].reads = true;
   EXPECT_EQ(decode_asks(encode_asks(asks)), asks);
   EXPECT_EQ(decode_asks(encode_asks({})), std::vector<Ask>{});
 }
@@ -226,7 +230,8 @@ TEST(TaskJson, TaskHasExactlyTheFieldsOfTheContract) {
       "id kind status reason waiting_for stopping agent_id agent model title description prompt command limits sandbox "
       "budget work_dir session_id parent_session_id parent_message_id batch_id labels is_forked resume_count attempt "
       "turn "
-      "queue_position created_at started_at deadline_at completed_at updated_at retrieved_at expires_at result error exit_code "
+      "queue_position created_at started_at deadline_at completed_at updated_at retrieved_at expires_at result error "
+      "exit_code "
       "signal progress seq ");
   EXPECT_EQ(task.at("status"), "failed");
   EXPECT_EQ(task.at("reason"), task.at("error").at("code"));

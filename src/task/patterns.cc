@@ -14,18 +14,18 @@ namespace {
 
 // Their first word says what they do: `npm test` is one thing, `npm publish` another.
 constexpr auto with_verbs = std::to_array<std::string_view>(
-    {"ant",    "apt",  "apt-get", "bazel", "brew",      "bun",  "bundle",    "cargo", "composer",  "deno",
-     "dnf",    "dotnet", "flutter", "gh",  "git",       "go",   "gradle",    "helm",  "just",      "kubectl",
-     "make",   "meson", "mix",    "mvn",   "npm",       "nx",   "pip",       "pip3",  "pnpm",      "poetry",
-     "rake",   "sbt",  "stack",   "swift", "systemctl", "task", "terraform", "turbo", "uv",        "yarn"});
+    {"ant",  "apt",    "apt-get", "bazel", "brew",      "bun",  "bundle",    "cargo", "composer", "deno",
+     "dnf",  "dotnet", "flutter", "gh",    "git",       "go",   "gradle",    "helm",  "just",     "kubectl",
+     "make", "meson",  "mix",     "mvn",   "npm",       "nx",   "pip",       "pip3",  "pnpm",     "poetry",
+     "rake", "sbt",    "stack",   "swift", "systemctl", "task", "terraform", "turbo", "uv",       "yarn"});
 // Whoever may run one of these with any words may run anything, or lose anything: only the very call is offered.
 constexpr auto never_whole = std::to_array<std::string_view>(
-    {".",      "ash",  "awk",    "bash",    "chmod",  "chown",  "command", "csh",    "dash",  "dd",      "doas",
-     "docker", "env",  "eval",   "exec",    "expect", "find",   "fish",    "gawk",   "gdb",   "ionice",  "kill",
-     "killall", "ksh", "ln",     "lua",     "mkfs",   "mount",  "mv",      "nice",   "node",  "nohup",   "npx",
-     "nsenter", "parallel", "perl", "php",  "pkill",  "podman", "python",  "python2", "python3", "rm",   "rmdir",
-     "rsync",  "ruby", "scp",    "sed",     "setsid", "sh",     "shred",   "source", "ssh",   "stdbuf",  "strace",
-     "su",     "sudo", "tar",    "tclsh",   "time",   "timeout", "truncate", "unshare", "watch", "xargs", "zsh"});
+    {".",       "ash",      "awk",  "bash",  "chmod",  "chown",   "command",  "csh",     "dash",    "dd",     "doas",
+     "docker",  "env",      "eval", "exec",  "expect", "find",    "fish",     "gawk",    "gdb",     "ionice", "kill",
+     "killall", "ksh",      "ln",   "lua",   "mkfs",   "mount",   "mv",       "nice",    "node",    "nohup",  "npx",
+     "nsenter", "parallel", "perl", "php",   "pkill",  "podman",  "python",   "python2", "python3", "rm",     "rmdir",
+     "rsync",   "ruby",     "scp",  "sed",   "setsid", "sh",      "shred",    "source",  "ssh",     "stdbuf", "strace",
+     "su",      "sudo",     "tar",  "tclsh", "time",   "timeout", "truncate", "unshare", "watch",   "xargs",  "zsh"});
 
 bool is_one_of(std::span<const std::string_view> list, std::string_view word) {
   return std::ranges::find(list, word) != list.end();
@@ -121,7 +121,8 @@ std::vector<PermissionRule> rules_for(std::string_view tool, std::string_view su
   for (const std::string_view line : split(pattern, '\n')) {
     rules.push_back({exact_tool, std::string(line), Permission::allow});
     // "npm test *" is also `npm test` alone.
-    if (line.ends_with(" *")) rules.push_back({exact_tool, std::string(line.substr(0, line.size() - 2)), Permission::allow});
+    if (line.ends_with(" *"))
+      rules.push_back({exact_tool, std::string(line.substr(0, line.size() - 2)), Permission::allow});
   }
   return rules;
 }

@@ -152,7 +152,8 @@ std::vector<PermissionBound> bounds_for_children(const Task& task) {
   std::vector<PermissionBound> bounds = task.launch.bounds;
   PermissionBound own = own_bound(task);
   // Whoever may do everything binds nobody.
-  if (!own.rules.empty() || !own.granted.empty() || own.otherwise != Permission::allow) bounds.push_back(std::move(own));
+  if (!own.rules.empty() || !own.granted.empty() || own.otherwise != Permission::allow)
+    bounds.push_back(std::move(own));
   return bounds;
 }
 

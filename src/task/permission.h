@@ -22,17 +22,17 @@ const PermissionRule* matching_rule(const std::vector<PermissionRule>& rules, st
 Permission stricter(Permission one, Permission other);
 
 // Decides a call of this task: by the launch's rules, else by its default; what was granted by a person is no longer
-// asked for, but what a rule denies stays denied; and never more than each of its parents may. A subject of several lines is allowed only if each line is, and
-// denied if one line is: a rule for `git status` does not allow `git status; rm -rf /`. A line that begins with "? "
-// could not be read: if a rule denies anything of this tool, a person is asked.
+// asked for, but what a rule denies stays denied; and never more than each of its parents may. A subject of several
+// lines is allowed only if each line is, and denied if one line is: a rule for `git status` does not allow `git status;
+// rm -rf /`. A line that begins with "? " could not be read: if a rule denies anything of this tool, a person is asked.
 struct Decision {
   Permission permission = Permission::ask;
   bool by_rule = false;  // A rule decided; otherwise the default.
 };
 Decision permission_for(const Task& task, std::string_view tool, std::string_view subject);
 
-// What may be allowed beyond this call, the narrowest first: for a command `npm test *`, for an edit the files below its
-// folder. Each line of `pattern` is a pattern for a line of the subject. None where the call could not be read.
+// What may be allowed beyond this call, the narrowest first: for a command `npm test *`, for an edit the files below
+// its folder. Each line of `pattern` is a pattern for a line of the subject. None where the call could not be read.
 struct ProposedPattern {
   std::string pattern;
   std::string text;  // For people: "commands that begin with npm test".

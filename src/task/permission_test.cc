@@ -188,7 +188,8 @@ TEST(Permission, WhatWasAllowedForGoodIsTheWholeOfIt) {
 // R14.3: how far an answer goes.
 Task answered(AnswerScope scope, std::string pattern, std::string tool, std::string subject,
               std::vector<PermissionRule> rules = {}) {
-  const Task asked = decide(working(std::move(rules)), input::Asked{1, ask(std::move(tool), std::move(subject))}, start + 1)->after;
+  const Task asked =
+      decide(working(std::move(rules)), input::Asked{1, ask(std::move(tool), std::move(subject))}, start + 1)->after;
   input::Answered answer{"req_1", "allow", "", "user"};
   answer.scope = scope;
   answer.pattern = std::move(pattern);
@@ -196,7 +197,9 @@ Task answered(AnswerScope scope, std::string pattern, std::string tool, std::str
 }
 
 TEST(Scope, GoesAsFarAsItSays) {
-  const auto next = [](const Task& task, std::string subject) { return decision_of(task, ask("bash", std::move(subject), "req_2")); };
+  const auto next = [](const Task& task, std::string subject) {
+    return decision_of(task, ask("bash", std::move(subject), "req_2"));
+  };
   const Task once = answered(AnswerScope::once, "", "bash", "npm test");
   EXPECT_EQ(next(once, "npm test"), "");
   const Task call = answered(AnswerScope::call, "", "bash", "npm test");
@@ -251,7 +254,8 @@ TEST(Patterns, AreTheNarrowestUsefulOnes) {
   EXPECT_EQ(offered("bash", "cd web\nnpm test"), (Patterns{"cd *\nnpm test *"}));
   EXPECT_EQ(offered("edit", "src/a/b.cc"), (Patterns{"src/a/*"}));
   EXPECT_EQ(offered("fetch", "https://example.com/a?b"), (Patterns{"https://example.com/*"}));
-  for (const char* subject : {"rm -rf build", "sudo make", "sh x", "/bin/bash x", "python3 x.py", "xargs rm", "? $X", "> out"})
+  for (const char* subject :
+       {"rm -rf build", "sudo make", "sh x", "/bin/bash x", "python3 x.py", "xargs rm", "? $X", "> out"})
     EXPECT_EQ(offered("bash", subject), Patterns()) << subject;
   EXPECT_EQ(offered("edit", "README.md"), Patterns()) << "* would be every file";
   EXPECT_EQ(offered("edit", "src/../../x/y"), Patterns());
@@ -296,7 +300,8 @@ TEST(Deadline, IsKnownFromTheStartOfEachTurnAndGoneWithIt) {
   EXPECT_FALSE(made.deadline_at) << "it waits for a slot";
   const Task begun = decide(made, input::Start{}, start + 100)->after;
   EXPECT_EQ(begun.deadline_at, start + 5'100);
-  const Task over = decide(begun, input::TurnEnded{.run = 1, .outcome = input::TurnEnded::Outcome::failed}, start + 200)->after;
+  const Task over =
+      decide(begun, input::TurnEnded{.run = 1, .outcome = input::TurnEnded::Outcome::failed}, start + 200)->after;
   EXPECT_FALSE(over.deadline_at);
   const Task again = decide(decide(over, input::Retry{}, start + 300)->after, input::Start{}, start + 400)->after;
   EXPECT_EQ(again.deadline_at, start + 5'400);

@@ -95,7 +95,8 @@ struct PermissionRule {
 struct PermissionBound {
   std::vector<PermissionRule> rules;
   Permission otherwise = Permission::ask;
-  std::vector<PermissionRule> granted = {};  // What a person allowed when it was asked for: never more than `rules` deny.
+  std::vector<PermissionRule> granted =
+      {};  // What a person allowed when it was asked for: never more than `rules` deny.
   bool operator==(const PermissionBound&) const = default;
 };
 

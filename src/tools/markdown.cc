@@ -21,13 +21,13 @@ MCP clients find them at `/mcp`.
 
 | client | |
 |---|---|
-| Claude Code | `claude mcp add errand -- errand mcp` |
-| Codex | `codex mcp add errand -- errand mcp` |
+| Claude Code | `errand claude install`, which also brings notices into the conversation; or, for the tools alone, `claude mcp add errand -- errand mcp` |
+| Codex | `errand codex install`, or `codex mcp add errand -- errand mcp` |
 | OpenCode | `errand opencode install`, which also forks conversations and wakes them; or, for the tools alone, in `opencode.json`: `{"mcp":{"errand":{"type":"local","command":["errand","mcp"]}}}` |
 | Cursor | in `~/.cursor/mcp.json`: `{"mcpServers":{"errand":{"command":"errand","args":["mcp"]}}}` |
 | Zed | in its settings: `{"context_servers":{"errand":{"command":"errand","args":["mcp"]}}}` |
 | VS Code | `code --add-mcp '{"name":"errand","command":"errand","args":["mcp"]}'` |
-| Gemini CLI | `gemini mcp add errand errand mcp` |
+| Gemini CLI | `errand gemini install`, or `gemini mcp add errand errand mcp` |
 | any other | the program `errand mcp`; or the address `http://127.0.0.1:4747/mcp` with the header `Authorization: Bearer TOKEN` (the token is in the file `token` of the data folder) |
 
 Claude Code and Codex tell errand which conversation calls: each conversation has its own tasks and finds them again later. For other

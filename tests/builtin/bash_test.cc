@@ -79,9 +79,9 @@ struct Bash : testing::Test {
   process::Bench bench;
   TestFolder work;
   ThreadPool background{1};
-  command::CommandOptions options{.data_dir = bench.folder.path(),
-                                  .environment = {"PATH=/usr/bin:/bin", "MY_API_KEY=secret", "LANG=C.UTF-8"},
-                                  .grace_ms = 200};
+  run::Options options{.data_dir = bench.folder.path(),
+                       .environment = {"PATH=/usr/bin:/bin", "MY_API_KEY=secret", "LANG=C.UTF-8"},
+                       .grace_ms = 200};
   Task task;
   std::unique_ptr<Tool> tool;
 

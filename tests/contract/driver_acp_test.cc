@@ -33,9 +33,10 @@ class AcpWorld final : public TimedWorld {
          .version = "1",
          .mcp_servers =
              [](const Task&) {
-               return std::vector<acp::McpServer>{
+               return std::vector<program::McpServer>{
                    {.name = "errand", .command = {"/bin/errand", "mcp"}, .env = {{"ERRAND_TOKEN", "secret"}}}};
-             }},
+             },
+         .kept = [this] { return kept; }},
         {.supervisor = supervisor, .timers = timers});
   }
   int left_behind() override { return supervisor.alive(); }
@@ -55,6 +56,7 @@ class AcpWorld final : public TimedWorld {
   TestFolder folder;
   FakeSupervisor supervisor{timers};
   ScriptedAcp agent{supervisor, timers};
+  program::Holder::Bounds kept;  // Nothing.
 
  private:
   std::unique_ptr<Driver> driver_;
@@ -96,6 +98,41 @@ TEST_F(AcpDriver, ASecondTurnResumesTheSessionInANewProcess) {
   ASSERT_EQ(world.agent.requests("session/resume").size(), 1U);
   EXPECT_EQ(world.agent.requests("session/resume")[0].at("params").at("sessionId"), "s1");
   EXPECT_EQ(world.agent.requests("session/new").size(), 1U);
+}
+
+TEST_F(AcpDriver, ASecondTurnGoesOnInTheProcessThatWaits) {
+  world.kept = {.idle_ms = 60'000, .most = 1};
+  Host host(world, world.speaks());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(world.left_behind(), 1);
+  host.prompt("again");
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return world.agent.requests("session/prompt").size() == 2; }));
+  ASSERT_TRUE(host.crash_and_reopen());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->result, "You said: again");
+  EXPECT_EQ(host.broken(), "");
+  EXPECT_EQ(world.agent.requests("initialize").size(), 1U);
+  EXPECT_EQ(world.agent.requests("session/prompt").size(), 2U);
+  EXPECT_EQ(world.agent.requests("session/resume").size(), 0U);
+  EXPECT_EQ(world.supervisor.runs.size(), 1U);
+  world.settle();
+  EXPECT_EQ(world.left_behind(), 0) << "it has waited long enough";
+}
+
+TEST_F(AcpDriver, AProcessThatDiedWhileItWaitedIsReplaced) {
+  world.kept = {.idle_ms = 60'000, .most = 1};
+  Host host(world, world.speaks());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  // Nobody has heard of it when the turn takes it up.
+  world.supervisor.attach_fails = Error{Code::not_found, "No such run.", {}};
+  host.prompt("again");
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->result, "You said: again");
+  EXPECT_EQ(world.agent.requests("session/resume").size(), 1U);
 }
 
 TEST_F(AcpDriver, WhatALoadedSessionRepeatsIsNotSaidAgain) {

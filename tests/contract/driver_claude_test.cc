@@ -26,7 +26,9 @@ class ClaudeWorld final : public TimedWorld {
                      .environment = {"HOME=/home/user", "PATH=/bin", "ANTHROPIC_API_KEY=key", "GITHUB_TOKEN=secret",
                                      "CLAUDECODE=1", "CLAUDE_CODE_USE_BEDROCK=1"},
                      .open_journal = [this](const std::string& run) { return supervisor.journal(run); }},
-         .programs = {"/usr/bin/claude", "/usr/bin/errand"}},
+         .program = "/usr/bin/claude",
+         .mcp_servers = {},
+         .kept = [this] { return kept; }},
         {.supervisor = supervisor, .timers = timers, .clock = clock, .random = random_});
   }
   int left_behind() override { return supervisor.alive(); }
@@ -48,6 +50,7 @@ class ClaudeWorld final : public TimedWorld {
  public:
   FakeSupervisor supervisor{timers};
   ScriptedClaude program{supervisor, timers};
+  program::Holder::Bounds kept;  // Nothing.
 
  private:
   std::unique_ptr<Driver> driver_;
@@ -129,6 +132,61 @@ TEST_F(ClaudeDriver, AFurtherTurnResumesItsConversation) {
   ASSERT_EQ(world.supervisor.runs.size(), 1u) << "what the turn before left is gone";
   EXPECT_TRUE(spawned().run.ends_with(".2"));
   EXPECT_NE(std::ranges::find(spawned().argv, "--resume=6b8dcbcb-cad6-4690-91ba-3af5984e986b"), spawned().argv.end());
+}
+
+TEST_F(ClaudeDriver, AFurtherTurnGoesOnInTheProgramThatWaitsWhereverTheServerDies) {
+  int reports = INT_MAX;
+  for (int stored = 0; stored <= reports; ++stored) {
+    SCOPED_TRACE(stored);
+    ClaudeWorld other;
+    other.kept = {.idle_ms = 60'000'000, .most = 1};
+    Host host(other, other.speaks());
+    ASSERT_TRUE(host.open());
+    ASSERT_TRUE(host.run_until_ended());
+    EXPECT_EQ(other.left_behind(), 1) << "it waits";
+    const int before = host.reports();
+    host.prompt("and then?");
+    // The first time to its end, to know how many reports there are.
+    const bool whole = stored == 0;
+    if (!whole) host.store_only(before + stored - 1);
+    ASSERT_TRUE(host.open());
+    if (!whole) {
+      ASSERT_TRUE(host.run_until_reports(before + stored - 1));
+      ASSERT_TRUE(host.crash_and_reopen());
+    }
+    ASSERT_TRUE(host.run_until_ended());
+    if (whole) reports = host.reports() - before + 1;
+    EXPECT_EQ(host.broken(), "");
+    EXPECT_EQ(host.outcome()->kind, Kind::completed);
+    EXPECT_EQ(other.program.prompts, 2);
+    // Where nothing was stored of the second turn, it begins anew, and what waited is ended.
+    if (whole || stored > 1) {
+      ASSERT_EQ(other.supervisor.runs.size(), 1u);
+      EXPECT_TRUE(other.supervisor.runs.begin()->first.ends_with(".1"));
+    }
+    EXPECT_LE(other.left_behind(), 1);
+    other.driver().server_leaves(false);
+    other.settle();
+    EXPECT_EQ(other.left_behind(), 0);
+  }
+}
+
+TEST_F(ClaudeDriver, WhatWaitsIsEndedInTimeAndWithItsTask) {
+  world.kept = {.idle_ms = 60'000, .most = 1};
+  Host host(world, world.speaks());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(world.left_behind(), 1);
+  world.settle();
+  EXPECT_EQ(world.left_behind(), 0) << "it has waited long enough";
+  host.prompt("and then?");
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_TRUE(host.transcript().said().contains("You said: and then?"));
+  EXPECT_EQ(world.left_behind(), 1);
+  world.driver().forget(host.task().id);
+  world.kept.idle_ms = 0;
+  EXPECT_TRUE(world.run_until([&] { return world.left_behind() == 0; }));
 }
 
 TEST_F(ClaudeDriver, ItHasItsOwnKeysAndNobodyElses) {
@@ -265,7 +323,7 @@ TEST_F(ClaudeDriver, ForgottenNothingOfItsRunsIsLeft) {
 TEST_F(ClaudeDriver, WhatItCannotRunIsRefusedInWords) {
   Launch launch = world.agent("x");
   launch.sandbox = Sandbox::strict;
-  EXPECT_EQ(world.driver().check(launch).error().code, Code::invalid_argument);
+  EXPECT_EQ(world.driver().check(launch).error().code, Code::unsupported);
   launch = Launch{};
   launch.kind = TaskKind::command;
   EXPECT_FALSE(world.driver().check(launch));

@@ -213,7 +213,7 @@ Status Host::resend(const MessageId& id) { return turn_->send(*std::ranges::find
 
 Status Host::open() {
   task_.run += 1;
-  task_.checkpoint.clear();
+  task_.checkpoint = world_.driver().first_mark();
   task_.asks.clear();
   outcome_.reset();
   ended_ = 0;

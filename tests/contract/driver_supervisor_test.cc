@@ -22,6 +22,7 @@ class RealCommandWorld final : public DriverWorld {
   Driver& driver() override { return *driver_; }
   void restart() override {
     driver_.reset();
+    if (meanwhile) meanwhile();
     bench_.reconnect();
     make_driver();
   }
@@ -66,12 +67,18 @@ class RealCommandWorld final : public DriverWorld {
   Launch fails() override { return command("echo out; echo 'no such thing' >&2; exit 7"); }
 
   const std::string& data_dir() const { return bench_.folder.path(); }
+  pid_t supervisor() const { return bench_.supervisor_pid(); }
+
+  std::function<void()> meanwhile;  // While the server is down.
+  std::string boot = "first";
 
  private:
   void make_driver() {
-    driver_ = command::make_command_driver(
-        {.data_dir = bench_.folder.path(), .environment = {"PATH=/usr/bin:/bin", "MY_API_KEY=secret"}, .grace_ms = 200},
-        {bench_.client(), timers_, bench_.executor});
+    driver_ = command::make_command_driver({.data_dir = bench_.folder.path(),
+                                            .environment = {"PATH=/usr/bin:/bin", "MY_API_KEY=secret"},
+                                            .grace_ms = 200,
+                                            .boot = boot},
+                                           {bench_.client(), timers_, bench_.executor});
   }
 
   process::Bench bench_;
@@ -113,6 +120,39 @@ TEST_F(RealCommand, AProgramThatDoesNotExistCouldNotBeStarted) {
   const Outcome got = run(launch);
   EXPECT_EQ(got.kind, Kind::failed);
   EXPECT_EQ(got.error->code, "spawn_failed");
+}
+
+// Decision 26: its folder is not synced before it starts. What tells a power cut from a crash is the boot alone.
+TEST_F(RealCommand, AfterAPowerCutARunWithoutAFolderIsInterruptedAndNotBegunAgain) {
+  const std::string file = world.data_dir() + "/begun";
+  const auto begun_after = [&](const char* boot) {
+    std::filesystem::remove(file);
+    const std::string marker = process::new_marker();
+    Host host(world, world.command("echo begun >> begun; exec sh -c 'sleep 1000; :' " + marker));
+    EXPECT_TRUE(host.open());
+    EXPECT_TRUE(world.run_until([&] { return std::filesystem::exists(file); }));
+    world.meanwhile = [&] {
+      ::kill(world.supervisor(), SIGKILL);
+      EXPECT_TRUE(world.run_until([&] { return process::processes_with(marker).empty(); }));
+      std::filesystem::remove_all(world.data_dir() + "/run");
+      std::filesystem::create_directory(world.data_dir() + "/run");
+      world.boot = boot;
+    };
+    EXPECT_TRUE(host.crash_and_reopen());
+    world.meanwhile = nullptr;
+    const auto times = [&] { return process::read_text(file).size() / std::string("begun\n").size(); };
+    EXPECT_TRUE(world.run_until([&] { return host.outcome() || times() > 1; }));
+    if (host.outcome()) {
+      EXPECT_EQ(host.outcome()->kind, Kind::lost);
+      EXPECT_EQ(host.outcome()->error->code, "interrupted");
+    } else {
+      host.turn().stop();
+      EXPECT_TRUE(host.run_until_ended());
+    }
+    return times();
+  };
+  EXPECT_EQ(begun_after("second"), 1u);
+  EXPECT_EQ(begun_after("second"), 2u) << "within one boot, no folder means that nothing ran";
 }
 
 // R4.3.

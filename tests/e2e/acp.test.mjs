@@ -1,5 +1,5 @@
 // Tasks of agents that speak the Agent Client Protocol: one made with the protocol's own SDK, and one that misbehaves
-// (R1.6, R2.2, R4.6, R5.1, R6). The programs that people have are in acp_programs.test.mjs.
+// (R1.6, R2.2, R4.6, R5.1, R6). The programs that people have are in agents_script.test.mjs.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,8 @@ import { alive, kill9, marked, marker, Server, temporary_folder, tools_folder, u
 const agents = path.join(path.dirname(fileURLToPath(import.meta.url)), 'agents');
 const within = 60_000;
 
-async function world(t, { fake = {}, toml = '', args = [] } = {}) {
+// `warm`: so long its process waits for a further turn, in seconds.
+async function world(t, { fake = {}, toml = '', args = [], warm = 0 } = {}) {
   const folder = temporary_folder(t, 'acp');
   const [work_dir, state] = ['project', 'state'].map((name) => path.join(folder, name));
   for (const made of [work_dir, state, path.join(folder, 'data')]) fs.mkdirSync(made, { mode: 0o700 });
@@ -21,7 +22,7 @@ async function world(t, { fake = {}, toml = '', args = [] } = {}) {
     `[agents.good]\ndriver = "acp"\ncommand = ${words(path.join(agents, 'acp_agent.mjs'), tools_folder, state)}\n${toml}`,
     ...bad.map((mode) => `[agents.${mode}]\ndriver = "acp"\ncommand = ${words(path.join(agents, 'acp_bad.mjs'), mode)}`),
   ].join('\n'));
-  const server = await Server.start(t, { folder, env: { FAKE_AGENT: JSON.stringify(fake) }, args });
+  const server = await Server.start(t, { folder, env: { FAKE_AGENT: JSON.stringify(fake), ERRAND_WARM_S: String(warm) }, args });
   const ask = (message, more = {}) => server.launch({ agent_id: 'good', message: typeof message === 'string' ? message : JSON.stringify(message), work_dir, ...more });
   const pids = () => (fs.existsSync(path.join(state, 'pids')) ? fs.readFileSync(path.join(state, 'pids'), 'utf8').trim().split('\n').map(Number) : []);
   const at = (name) => until(() => fs.existsSync(path.join(state, `at-${name}`)), { what: `it waits at ${name}`, within });
@@ -131,6 +132,35 @@ test('kill -9 of errand in the middle of a turn: the turn goes on, nothing is lo
   assert.equal(task.progress.tool_calls, 2);
   assert.deepEqual((await parts(id)).filter((part) => part.type === 'text').slice(1).map((part) => part.text), ['one ', 'two three', 'done']);
   assert.equal(pids().length, 1, 'the same process');
+});
+
+test('A further turn goes on in the same process, also where errand is killed in it; none is left behind', { timeout: 300_000 }, async (t) => {
+  const { server, ask, at, go, rest, pids } = await world(t, { warm: 86_400 });
+  const say = (message) => server.expect(202, 'POST', `/api/tasks/${id}/message`, { message: JSON.stringify(message) });
+  const turn = (number) => server.when(id, (task) => task.turn === number && ['completed', 'failed'].includes(task.status), { within });
+  const { id } = await ask([{ say: 'one' }]);
+  assert.equal((await rest(id)).result, 'one');
+  await say([{ say: 'two ' }, { wait: 'second' }, { run: 'echo tool' }, { say: 'and more' }]);
+  await at('second');
+  await server.kill9();
+  go('second');
+  await server.start();
+  const second = await turn(2);
+  assert.deepEqual([second.result, second.progress.tool_calls], ['and more', 1], JSON.stringify(second.error));
+  assert.deepEqual([pids().length, alive(pids()[0])], [1, true], 'the same process, and it waits');
+  await server.kill9();
+  await server.start();
+  await until(() => !alive(pids()[0]), { what: 'what waited when errand was killed is ended' });
+  await say([{ say: 'three' }]);
+  assert.equal((await turn(3)).result, 'three');
+  assert.deepEqual([pids().length, alive(pids()[1])], [2, true]);
+  // One that died while it waited is replaced.
+  kill9(pids()[1]);
+  await until(() => !alive(pids()[1]), { what: 'it is dead' });
+  await say([{ say: 'four' }]);
+  assert.equal((await turn(4)).result, 'four');
+  await server.term();
+  await until(() => pids().every((pid) => !alive(pid)), { what: 'what waits when errand leaves is ended' });
 });
 
 test('kill -9 of errand while it asks: it asks still, and the answer reaches it once', { timeout: 300_000 }, async (t) => {

@@ -1,4 +1,5 @@
-// Tasks of the agent `claude`: the real Claude Code, under the supervisor, against the scripted model (R2.2, R4.5, R4.6, R5, R6).
+// Tasks of the agent `claude`: what is Claude Code's own beside the script for every agent (agents_script.test.mjs), with the real
+// Claude Code, under the supervisor, against the scripted model (R2.2, R4.5, R4.6, R5, R6).
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -44,7 +45,7 @@ test('Found on PATH, asked without any setting: a prompt, its tools, its answer,
 });
 
 test('An edit is asked for, and done or not as it is answered; a question is one', { skip, timeout }, async (t) => {
-  const { server, model, ask, work_dir, pids } = await world(t);
+  const { server, model, ask, work_dir, pids } = await world(t, { env: { ERRAND_WARM_S: '0' } });
   const file = path.join(work_dir, 'made.txt');
   model.rule('write it', [call('Write', { file_path: file, content: 'made\n' }), { text: 'after the write' }], only);
   const first = await ask('write it', { permission: 'ask' });
@@ -87,41 +88,78 @@ test('An edit is asked for, and done or not as it is answered; a question is one
   assert.match(JSON.stringify(await parts_of(server, asks.id)), /Which colour\?.{1,12}Blue/);
 });
 
-test('A message while it works reaches it in that turn; cancel ends its tools', { skip, timeout }, async (t) => {
+test('A further turn goes on in the same program, as its task; also where errand is killed in it; none is left behind', { skip, timeout }, async (t) => {
   const { server, model, ask, pids } = await world(t);
-  const mark = marker();
-  model.rule('begin', [{ ...call('Bash', { command: 'echo first', description: 'x' }), wait: 'told' }, long_sleep(mark)], only);
-  const { id } = await ask('begin', { permission: 'allow' });
-  await model.waiting('told', { timeout_ms: within });
-  await server.expect(202, 'POST', `/api/tasks/${id}/message`, { message: 'also this' });
-  model.release('told');
-  await until(() => marked(mark).length > 0, { what: 'its second tool runs', within });
-  assert.equal((await server.task(id)).turn, 1);
-  assert.match(JSON.stringify(model.requests().findLast((record) => record.body.tools?.length).body.messages), /also this/);
-  const users = (await server.get(`/api/tasks/${id}/messages`)).messages.filter((message) => message.role === 'user' && message.completed_at);
-  assert.equal(users.length, 2);
-  await server.cancel(id);
-  assert.equal((await server.at_rest(id, { within })).status, 'cancelled');
-  await until(() => marked(mark).length === 0 && pids().length === 0, { what: 'nothing of it is left', within: 30_000 });
+  model.rule('the first turn', [{ text: 'one' }], only);
+  model.rule('the second turn', [call('mcp__errand__background_list', {}), { text: 'two', wait: 'in the second' }], only);
+  model.rule('the third turn', [{ text: 'three' }], only);
+  const say = (message) => server.expect(202, 'POST', `/api/tasks/${id}/message`, { message });
+  const turn = (number) => server.when(id, (task) => task.turn === number && ['completed', 'failed'].includes(task.status), { within });
+  const { id } = await ask('the first turn', { enable_mcp: true, permission: 'allow' });
+  assert.equal((await server.at_rest(id, { within })).result, 'one');
+  const first = pids();
+  assert.equal(first.length, 1, 'it waits');
+  await say('the second turn');
+  await model.waiting('in the second', { timeout_ms: within });
+  await server.kill9();
+  model.release('in the second');
+  await server.start();
+  const second = await turn(2);
+  assert.equal(second.result, 'two', JSON.stringify(second.error));
+  assert.deepEqual(pids(), first, 'the same program');
+  const listed = (await parts_of(server, id)).find((part) => part.type === 'tool_result');
+  assert.equal(listed?.is_error, false, `it reaches errand as its task: ${JSON.stringify(listed)}`);
+
+  await server.kill9();
+  await server.start();
+  await until(() => pids().length === 0, { what: 'what waited when errand was killed is ended', within });
+  await say('the third turn');
+  const third = await turn(3);
+  assert.equal(third.result, 'three', JSON.stringify(third.error));
+  const asked = model.requests().findLast((record) => record.body.tools?.length).body.messages;
+  assert.match(JSON.stringify(asked), /the first turn.*one.*the second turn.*two.*the third turn/s);
+  assert.equal(pids().length, 1);
+  await server.term();
+  await until(() => pids().length === 0, { what: 'what waits when errand leaves is ended', within });
 });
 
-test('kill -9 of errand in the middle of a turn: the next one takes it up, nothing is lost or doubled', { skip, timeout }, async (t) => {
-  const { server, model, ask, pids } = await world(t);
-  model.rule('three steps', [call('Bash', { command: 'echo one', description: 'x' }), { ...call('Bash', { command: 'echo two', description: 'y' }), wait: 'in the middle' }, { text: 'all done' }], only);
-  const { id } = await ask('three steps', { permission: 'allow' });
-  await model.waiting('in the middle', { timeout_ms: within });
-  const [pid] = pids();
-  await server.kill9();
-  model.release('in the middle');
-  await server.start();
+test('What waits is ended when there are too many, and with its task', { skip, timeout }, async (t) => {
+  const { server, model, ask, pids } = await world(t, { env: { ERRAND_WARM_S: '86400', ERRAND_WARM_MAX: '2' } });
+  model.rule('say it', [{ text: 'said' }], only);
+  const ids = [];
+  for (let i = 0; i < 3; i++) {
+    ids.push((await ask('say it')).id);
+    await server.at_rest(ids[i], { within });
+  }
+  await until(() => pids().length === 2, { what: 'two wait', within });
+  await server.expect(204, 'DELETE', `/api/tasks/${ids[2]}`);
+  await until(() => pids().length === 1, { what: 'the one of the deleted task is gone', within });
+});
+
+test('What has waited for long enough is ended', { skip, timeout }, async (t) => {
+  const { server, model, ask, pids } = await world(t, { env: { ERRAND_WARM_S: '1' } });
+  model.rule('say it', [{ text: 'said' }], only);
+  const { id } = await ask('say it');
+  await server.at_rest(id, { within });
+  await until(() => pids().length === 0, { what: 'it is gone', within });
+  await server.expect(202, 'POST', `/api/tasks/${id}/message`, { message: 'say it once more' });
+  assert.equal((await server.when(id, (task) => task.turn === 2 && task.status === 'completed', { within })).result, 'said');
+});
+
+test('It has the MCP servers that the user has set up for errand, and their keys are in no process list', { skip, timeout }, async (t) => {
+  const script = path.join(path.dirname(new URL(import.meta.url).pathname), 'agents/mcp_sums.mjs');
+  const { server, model, ask, pids } = await world(t, { env: { SUMS_KEY: 'secret-of-sums' }, settings: `[mcp.sums]\ncommand = ["${process.execPath}", "${script}"]\npass_env = ["SUMS_KEY"]\n` });
+  model.rule('add them', [call('mcp__sums__key', {}), { text: 'added' }], only);
+  const { id } = await ask('add them', { enable_mcp: true, permission: 'allow' });
   const task = await server.at_rest(id, { within });
-  assert.equal(task.status, 'completed', JSON.stringify(task.error));
-  assert.equal(task.result, 'all done');
-  assert.equal(task.progress.tool_calls, 2);
-  const { messages } = await server.get(`/api/tasks/${id}/messages`);
-  assert.deepEqual(messages.map((message) => message.role), ['user', 'assistant', 'assistant', 'assistant']);
-  assert.equal(messages.flatMap((message) => message.parts).filter((part) => part.text === 'all done').length, 1);
-  assert.ok(pid > 0 && model.requests().filter((record) => record.body.tools?.length).length === 3, 'the model was asked once for each step');
+  assert.equal(task.result, 'added', JSON.stringify(task.error));
+  assert.match(JSON.stringify((await parts_of(server, id)).find((part) => part.type === 'tool_result')), /secret-of-sums/);
+  assert.equal(pids().length, 1);
+  assert.doesNotMatch(fs.readFileSync(`/proc/${pids()[0]}/cmdline`, 'utf8'), /secret-of-sums/);
+  const [file] = fs.readdirSync(path.join(server.data_dir, 'claude'));
+  assert.equal(fs.statSync(path.join(server.data_dir, 'claude', file)).mode & 0o777, 0o600);
+  await server.expect(204, 'DELETE', `/api/tasks/${id}`);
+  await until(() => fs.readdirSync(path.join(server.data_dir, 'claude')).length === 0, { what: 'the file goes with its task' });
 });
 
 test('kill -9 of errand while it asks: the answer that the next one is given reaches the same program', { skip, timeout }, async (t) => {
@@ -164,18 +202,6 @@ test('kill -9 of Claude Code: failed with a code, its tools die with it, and a r
   assert.equal((await server.at_rest(id, { within })).status, 'cancelled');
 });
 
-test('A fork has the conversation before it', { skip, timeout }, async (t) => {
-  const { server, model, ask } = await world(t);
-  model.rule('remember', [{ text: 'The number is 4711.' }], only);
-  const parent = await server.at_rest((await ask('remember a number')).id, { within });
-  assert.equal(parent.status, 'completed', JSON.stringify(parent.error));
-  model.rule('which number was it', [{ text: 'It was 4711.' }], only);
-  const fork = await ask('which number was it', { fork: true, parent_session_id: parent.session_id });
-  assert.equal((await server.at_rest(fork.id, { within })).result, 'It was 4711.');
-  const asked = model.requests().findLast((record) => record.body.tools?.length).body.messages;
-  assert.match(JSON.stringify(asked), /remember a number.*The number is 4711.*which number was it/s);
-});
-
 test('A fork of a session that a person has in Claude Code; one that is not there is refused', { skip, timeout }, async (t) => {
   const { server, model, ask, work_dir, folder } = await world(t);
   const session = randomUUID();
@@ -190,6 +216,7 @@ test('A fork of a session that a person has in Claude Code; one that is not ther
   assert.match(JSON.stringify(asked), /remember this colour.*The colour is teal.*which colour/s);
   const refused = await server.api('POST', '/api/tasks', { agent_id: 'claude', message: 'which colour', work_dir, fork: true, parent_session_id: randomUUID() });
   assert.ok(refused.status >= 400 && refused.status < 500, refused.text);
+  assert.doesNotMatch(refused.text, /Claude/, 'it is nobody’s session, and not Claude Code’s to refuse');
 });
 
 test('A usage limit is waited for, and lifted by whoever knows better; other errors say what to do', { skip, timeout }, async (t) => {
@@ -224,24 +251,4 @@ test('Without a login, and as root with permissions skipped, it says what to do'
   const refused = await server.at_rest((await server.launch({ agent_id: reckless.id, message: 'hello', work_dir })).id, { within });
   assert.equal(refused.error.code, 'root_refused');
   assert.match(refused.error.message, /permission_mode/);
-});
-
-test('Three at once, each with a program and a conversation of its own', { skip, timeout }, async (t) => {
-  const { server, model, ask } = await world(t);
-  const names = ['first', 'second', 'third'];
-  for (const name of names) model.rule(`say ${name}`, [{ ...call('Bash', { command: `echo ${name}`, description: 'x' }) }, { text: `${name} is done` }], only);
-  const tasks = await Promise.all(names.map((name) => ask(`say ${name}`, { permission: 'allow' })));
-  const ended = await Promise.all(tasks.map(({ id }) => server.at_rest(id, { within })));
-  assert.deepEqual(ended.map((task) => task.result), names.map((name) => `${name} is done`));
-});
-
-test('It reaches errand as its task, and launches tasks of its own', { skip, timeout }, async (t) => {
-  const { server, model, ask } = await world(t);
-  model.rule('delegate', [call('mcp__errand__background_execute', { command: 'echo from below' }), { text: 'delegated' }], only);
-  const { id } = await ask('delegate', { enable_mcp: true, permission: 'allow' });
-  const task = await server.at_rest(id, { within });
-  assert.equal(task.status, 'completed', JSON.stringify(task.error));
-  const child = (await server.get('/api/tasks')).tasks.find((seen) => seen.kind === 'command');
-  assert.ok(child, JSON.stringify(await parts_of(server, id)));
-  assert.equal(child.parent_session_id, task.session_id);
 });

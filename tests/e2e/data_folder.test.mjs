@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { assert_within, errand, marked, marker, patience, Server, until } from './harness/index.mjs';
+import { errand, marked, marker, patience, Server, until } from './harness/index.mjs';
 
 const hash = (file) => createHash('sha256').update(fs.readFileSync(file)).digest('hex');
 
@@ -17,17 +17,6 @@ async function refuses(server, words) {
   assert.match(left.err, words);
   return left;
 }
-
-test('A second server on the same folder says so and exits within a second; the first goes on', async (t) => {
-  const server = await Server.start(t);
-  const began = performance.now();
-  const left = await refuses(server, /already|another|in use|runs/i);
-  assert_within(performance.now() - began, 1_000 * patience, 'it exits');
-  assert.match(left.err, new RegExp(server.data_dir.split('/').at(-1)));
-  assert.equal((await server.api('GET', '/api/tasks')).status, 200);
-  const card = JSON.parse(fs.readFileSync(path.join(server.data_dir, 'server.json'), 'utf8'));
-  assert.equal(card.pid, server.child.pid, 'the first one\'s card stays');
-});
 
 test('A port that is taken is named', async (t) => {
   const server = await Server.start(t);
@@ -149,28 +138,6 @@ test('A database of a newer version is refused with a sentence, and left as it i
   const left = await refuses(server, /newer/i);
   assert.match(left.err, /9999/);
   assert.equal(hash(file), before);
-});
-
-test('A database that another program holds locked is answered, not waited for; it recovers by itself (T17)', async (t) => {
-  let sqlite;
-  try {
-    sqlite = await import('node:sqlite');
-  } catch {
-    return t.skip('this Node has no SQLite');
-  }
-  const server = await Server.start(t);
-  await server.at_rest((await server.run('true')).id);
-  const held = new sqlite.DatabaseSync(path.join(server.data_dir, 'errand.db'));
-  held.exec('BEGIN IMMEDIATE');
-  const began = performance.now();
-  const reply = await server.api('POST', '/api/tasks', { kind: 'command', command: 'true' });
-  assert.equal(reply.status, 503, reply.text);
-  assert_within(performance.now() - began, 12_000 * patience, 'it is answered');
-  assert.ok(reply.headers['retry-after']);
-  assert.equal((await server.get('/api/tasks')).tasks.length, 1, 'reading goes on');
-  held.exec('ROLLBACK');
-  held.close();
-  await server.run('true');
 });
 
 test('Settings come from the file, the environment and flags, in that order; a wrong one is refused by name', async (t) => {

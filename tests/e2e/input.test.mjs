@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import { before, describe, test } from 'node:test';
 
-import { patience, raw_request, rss_bytes, Server, suite_scope, until } from './harness/index.mjs';
+import { raw_request, Server, suite_scope, until } from './harness/index.mjs';
 
 describe('Bad input', () => {
   const scope = suite_scope();
@@ -110,44 +110,6 @@ describe('Bad input', () => {
     if (within.status === 201) {
       await server.api('DELETE', `/api/tasks/${within.json.id}`);
     }
-  });
-
-  test('T11: many huge chunked bodies at once cost bounded memory', async (t) => {
-    const before = rss_bytes(server.child.pid);
-    const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(0x10000, 0x20), Buffer.from('\r\n')]);
-    let most = before;
-    const send = () => new Promise((resolve) => {
-      const socket = net.connect(server.port, '127.0.0.1');
-      let text = '';
-      let sent = 0;
-      socket.on('error', () => {});
-      socket.on('close', () => resolve({ text, sent }));
-      socket.on('data', (data) => {
-        text += data;
-        socket.destroy();
-      });
-      const more = () => {
-        while (sent < 1 << 30) {
-          sent += 0x10000;
-          if (!socket.write(chunk)) break;
-        }
-        most = Math.max(most, rss_bytes(server.child.pid));
-      };
-      socket.on('drain', more);
-      socket.on('connect', () => {
-        socket.write(`POST /api/tasks HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`);
-        more();
-      });
-    });
-    const replies = await Promise.all(Array.from({ length: 100 }, send));
-    assert.ok(replies.filter((reply) => / 413 | 503 | 400 /.test(reply.text.slice(0, 20))).length > 50, 'they are told why');
-    assert.ok(replies.every((reply) => reply.sent < 64 << 20), 'nobody reads a gigabyte');
-    assert.equal((await server.api('GET', '/api/tasks')).status, 200);
-    const grown = (most - before) / (1 << 20);
-    t.diagnostic(`100 bodies of 1 GB: RSS +${grown.toFixed(1)} MiB`);
-    // 100 bodies may each be at the limit of 8 MiB at once; what matters is that the sum has a bound far below that.
-    // 16 MiB are claimed at most, and large blocks go back to the system when they are freed.
-    assert.ok(grown <= 32 * patience, `RSS +${grown.toFixed()} MiB`);
   });
 
   test('T11: JSON deeper than 64 is 400; headers over 32 KiB are 431; a long target is refused', async () => {

@@ -1,4 +1,4 @@
-// What a scripted step looks like in each of the three APIs: as one JSON document, and as the frames of a stream.
+// What a scripted step looks like in each of the four APIs: as one JSON document, and as the frames of a stream.
 import { randomBytes } from 'node:crypto';
 
 const id = (prefix) => prefix + randomBytes(12).toString('hex');
@@ -22,7 +22,7 @@ export function blocks_of(step) {
 const with_id = (tool) => ({ ...tool, id: tool.id ?? null, json: tool.raw ?? JSON.stringify(tool.input ?? {}) });
 const has_tools = (blocks) => blocks.some((block) => block.kind === 'tool');
 
-export const answers = { anthropic, chat, responses };
+export const answers = { anthropic, chat, responses, gemini };
 
 // ---- Anthropic Messages
 
@@ -249,11 +249,46 @@ function responses(body, step) {
   return { json, frames, terminator: 1 };
 }
 
+// ---- Gemini: generateContent and streamGenerateContent
+
+function gemini(body, step) {
+  const blocks = blocks_of(step);
+  const use = { input: 25, output: 12, cache_read: 0, reasoning: 0, ...step.usage };
+  const prompt = use.input + use.cache_read;
+  const usageMetadata = {
+    promptTokenCount: prompt,
+    candidatesTokenCount: use.output,
+    thoughtsTokenCount: use.reasoning,
+    cachedContentTokenCount: use.cache_read,
+    totalTokenCount: prompt + use.output + use.reasoning,
+  };
+  const reasons = { length: 'MAX_TOKENS', refusal: 'SAFETY', end: 'STOP', tool_calls: 'STOP' };
+  const finishReason = reasons[step.stop] ?? step.stop ?? 'STOP';
+  const head = { modelVersion: step.model ?? body.model, responseId: id('') };
+  const signed = (block) => (block.signature === undefined ? {} : { thoughtSignature: block.signature });
+  const part = (block, text) => {
+    if (block.kind === 'text') return { text };
+    if (block.kind === 'reasoning') return { text, thought: true, ...signed(block) };
+    return { functionCall: { ...(block.id ? { id: block.id } : {}), name: block.name, args: block.input ?? {} }, ...signed(block) };
+  };
+  const answer = (parts, more = {}) => ({ candidates: [{ content: { role: 'model', parts }, index: 0, ...more }], usageMetadata, ...head });
+  const json = answer(blocks.map((block) => part(block, whole(block.text))), { finishReason });
+  // A call is never cut: its arguments are an object, not the text of one.
+  const said = blocks.flatMap((block) => (block.kind === 'tool' ? [part(block)] : pieces(block.text).map((text) => part(block, text))));
+  const frame = (value) => `data: ${JSON.stringify(value)}\r\n\r\n`;
+  const frames = [...said.map((one) => frame(answer([one]))), frame(answer([{ text: '' }], { finishReason }))];
+  return { json, frames, terminator: 1 };
+}
+
 // ---- Errors
 
 const anthropic_types = {
   400: 'invalid_request_error', 401: 'authentication_error', 402: 'billing_error', 403: 'permission_error',
   404: 'not_found_error', 413: 'request_too_large', 429: 'rate_limit_error', 504: 'timeout_error', 529: 'overloaded_error',
+};
+const gemini_statuses = {
+  400: 'INVALID_ARGUMENT', 401: 'UNAUTHENTICATED', 403: 'PERMISSION_DENIED', 404: 'NOT_FOUND', 429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL', 503: 'UNAVAILABLE', 504: 'DEADLINE_EXCEEDED',
 };
 const openai_types = { 400: 'invalid_request_error', 401: 'invalid_request_error', 429: 'rate_limit_exceeded' };
 
@@ -266,6 +301,7 @@ export function error_body(api, status, error = {}) {
       error: { type: anthropic_types[status] ?? 'api_error', ...error, message },
       request_id: id('req_'),
     };
+  if (api === 'gemini') return { error: { code: status, status: gemini_statuses[status] ?? 'UNKNOWN', ...error, message } };
   return { error: { type: openai_types[status] ?? 'server_error', code: null, param: null, ...error, message } };
 }
 
@@ -273,6 +309,7 @@ export function error_body(api, status, error = {}) {
 export function error_frame(api, error = {}) {
   const message = error.message ?? 'scripted error';
   if (api === 'anthropic') return sse('error', { error: { type: 'overloaded_error', ...error, message } });
+  if (api === 'gemini') return `data: ${JSON.stringify({ error: { code: 503, status: 'UNAVAILABLE', ...error, message } })}\r\n\r\n`;
   if (api === 'responses') return sse('error', { sequence_number: 99, code: 'server_error', param: null, ...error, message });
   return `data: ${JSON.stringify({ error: { type: 'server_error', code: null, ...error, message } })}\n\n`;
 }

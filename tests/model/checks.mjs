@@ -5,7 +5,7 @@ const tool_name = /^[a-zA-Z0-9_-]{1,128}$/;
 const list = (value) => (Array.isArray(value) ? value : []);
 const content_list = (content) => (typeof content === 'string' ? [{ type: 'text', text: content }] : list(content));
 
-export const checks = { anthropic, chat, responses };
+export const checks = { anthropic, chat, responses, gemini };
 
 function anthropic(body, headers) {
   if (!headers['anthropic-version']) return 'anthropic-version: header is required';
@@ -104,4 +104,26 @@ function responses(body) {
   }
   for (const call of calls) if (!answered.has(call)) return `No tool output found for function call ${call}.`;
   return null;
+}
+
+function gemini(body) {
+  const contents = list(body.contents);
+  if (!contents.length) return 'contents are required';
+  for (const { name } of list(body.tools).flatMap((tool) => list(tool.functionDeclarations)))
+    if (!/^[a-zA-Z_][\w.:-]{0,127}$/.test(name ?? '')) return `Invalid function name ${JSON.stringify(name)}`;
+  let open = 0; // Calls of the turn before, that this one must answer.
+  for (const [i, content] of contents.entries()) {
+    if (!['user', 'model'].includes(content.role)) return 'Please use a valid role: user, model.';
+    if (!list(content.parts).length) return `contents[${i}].parts: must not be empty.`;
+    if (content.parts.some((part) => !Object.keys(part).some((key) => !key.startsWith('thought'))))
+      return `contents[${i}].parts: required oneof field 'data' must have one initialized field`;
+    const count = (kind) => content.parts.filter((part) => part[kind]).length;
+    if (count('functionResponse') !== open)
+      return 'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.';
+    open = count('functionCall');
+    if (open && content.role !== 'model') return `contents[${i}]: a function call is the model's.`;
+    if (open && i > 0 && contents[i - 1].role === 'model')
+      return 'Please ensure that function call turn comes immediately after a user turn or after a function response turn.';
+  }
+  return open ? 'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.' : null;
 }

@@ -8,6 +8,7 @@ import { start_model } from './server.mjs';
 const tools_folder = process.env.ERRAND_MODEL_TOOLS ?? join(import.meta.dirname, '../../build/tools/model');
 const load = createRequire(join(tools_folder, 'package.json'));
 const Anthropic = load('@anthropic-ai/sdk').default;
+const { GoogleGenAI, ApiError } = load('@google/genai');
 const OpenAI = load('openai').default;
 
 const weather = { type: 'object', properties: { city: { type: 'string' } } };
@@ -176,6 +177,72 @@ describe('OpenAI Responses', () => {
   test('results without calls are refused', async () => {
     const input = [{ type: 'function_call_output', call_id: 'none', output: 'x' }];
     await assert.rejects(openai().responses.create({ ...ask, input }), /No tool call found/);
+  });
+});
+
+describe('Gemini', () => {
+  const client = () => new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: model.url } }).models;
+  const ask = {
+    model: 'gemini-x',
+    contents: 'hi',
+    config: { tools: [{ functionDeclarations: [{ name: 'weather', parametersJsonSchema: weather }] }] },
+  };
+  const check = (parts, { usageMetadata, candidates }) => {
+    const text = (thought) => parts.filter((part) => part.text && Boolean(part.thought) === thought).map((part) => part.text).join('');
+    assert.deepEqual([text(true), text(false)], ['Let me think.', 'Two calls 同时.']);
+    assert.deepEqual(parts.filter((part) => part.functionCall).map((part) => part.functionCall.args), calls.map((call) => call.input));
+    assert.equal(candidates[0].finishReason, 'STOP');
+    assert.deepEqual([usageMetadata.promptTokenCount, usageMetadata.candidatesTokenCount, usageMetadata.cachedContentTokenCount, usageMetadata.thoughtsTokenCount], [12, 9, 5, 3]);
+  };
+  const streamed = async (request) => {
+    const chunks = [];
+    for await (const chunk of await client().generateContentStream(request)) chunks.push(chunk);
+    return chunks;
+  };
+  const parts_of = (chunks) => chunks.flatMap((chunk) => chunk.candidates[0].content.parts);
+
+  test('a stream with thoughts, text and parallel calls, also in pieces of one byte', async () => {
+    for (const split_bytes of [undefined, 1]) {
+      model.queue({ ...everything, split_bytes });
+      const chunks = await streamed(ask);
+      check(parts_of(chunks), chunks.at(-1));
+      assert.equal(chunks.at(-1).modelVersion, 'gemini-x', 'named in the address');
+    }
+    assert.equal(model.requests()[0].headers['x-goog-api-key'], 'k');
+  });
+  test('the same without a stream', async () => {
+    model.queue(everything);
+    const answer = await client().generateContent(ask);
+    check(answer.candidates[0].content.parts, answer);
+    assert.equal(answer.functionCalls.length, 2);
+  });
+  test('an answer that ran out of tokens', async () => {
+    model.queue({ text: 'half', stop: 'length' });
+    assert.equal((await client().generateContent(ask)).candidates[0].finishReason, 'MAX_TOKENS');
+  });
+  test('its errors, before and inside of a stream', async () => {
+    for (const [status, word] of [[400, 'INVALID_ARGUMENT'], [429, 'RESOURCE_EXHAUSTED']]) {
+      model.queue({ status });
+      await assert.rejects(client().generateContent(ask), (error) => error instanceof ApiError && error.status === status && error.message.includes(word));
+    }
+    model.queue({ text: ['a', 'b'], error_at: { frame: 1, message: 'Overloaded' } });
+    await assert.rejects(streamed(ask), /Overloaded/);
+  });
+  test('tokens are counted', async () => {
+    assert.ok((await client().countTokens({ model: 'gemini-x', contents: 'hi' })).totalTokens > 0);
+  });
+  test('what the API refuses is refused; a call with its answer is not', async () => {
+    const user = { role: 'user', parts: [{ text: 'hi' }] };
+    const called = { role: 'model', parts: [{ functionCall: { name: 'weather', args: {} } }] };
+    const answered = { role: 'user', parts: [{ functionResponse: { name: 'weather', response: { output: 'rain' } } }] };
+    for (const [contents, words] of [
+      [[user, called, user], /number of function response parts/],
+      [[user, answered], /number of function response parts/],
+      [[{ role: 'system', parts: [{ text: 'x' }] }], /valid role/],
+    ])
+      await assert.rejects(client().generateContent({ ...ask, contents }), words);
+    model.rule('hi', [{ text: 'one' }, { text: 'two' }]);
+    assert.equal((await client().generateContent({ ...ask, contents: [user, called, answered] })).text, 'two', 'the second answer behind that message');
   });
 });
 

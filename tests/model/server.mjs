@@ -1,4 +1,4 @@
-// A model that does as it is told: Anthropic Messages, OpenAI Chat Completions and OpenAI Responses, streamed or not, driven
+// A model that does as it is told: Anthropic Messages, OpenAI Chat Completions, OpenAI Responses and Gemini, streamed or not, driven
 // by a script. No dependencies; the official SDKs hold it to the protocols (sdk.test.mjs), and it refuses what the real
 // APIs refuse (checks.mjs).
 //
@@ -130,6 +130,7 @@ class Model {
   /** The environment that points a client here. */
   env(api = 'anthropic', key = 'test-key') {
     if (api === 'anthropic') return { ANTHROPIC_BASE_URL: this.url, ANTHROPIC_API_KEY: key };
+    if (api === 'gemini') return { GOOGLE_GEMINI_BASE_URL: this.url, GEMINI_API_KEY: key };
     const kind = api === 'responses' ? 'openai_responses' : 'openai_chat';
     return { OPENAI_BASE_URL: `${this.url}/v1`, OPENAI_API_KEY: key, ERRAND_MODEL_API: kind };
   }
@@ -150,30 +151,28 @@ class Model {
     response.on('close', () => this.#end(record, response.writableFinished ? 'answered' : 'gone'));
 
     const api = api_of(url.pathname);
-    const key = headers['x-api-key'] ?? headers.authorization?.replace(/^Bearer /i, '');
+    const key = headers['x-api-key'] ?? headers['x-goog-api-key'] ?? headers.authorization?.replace(/^Bearer /i, '');
     if (this.options.keys && !this.options.keys.includes(key))
       return this.#refuse(record, response, api, 401, { message: 'invalid x-api-key' });
     if (request.method === 'GET' && url.pathname.endsWith('/models'))
       return send(response, 200, { object: 'list', has_more: false, data: [{ id: 'scripted', object: 'model', type: 'model' }] });
     if (url.pathname.endsWith('/count_tokens') || url.pathname.endsWith('/input_tokens'))
       return send(response, 200, { object: 'response.input_tokens', input_tokens: Math.ceil(raw.length / 4) });
+    if (url.pathname.endsWith(':countTokens')) return send(response, 200, { totalTokens: Math.ceil(raw.length / 4) });
     if (!api || request.method !== 'POST') return this.#refuse(record, response, api, 404, { message: `no ${url.pathname}` });
     record.api = api;
-    const body = record.body;
-    const wrong =
-      body === null || typeof body !== 'object' || typeof body.model !== 'string'
-        ? 'model: Field required'
-        : this.options.strict
-          ? checks[api](body, headers)
-          : null;
+    // Gemini has in the address what the others have in the body.
+    const object = record.body !== null && typeof record.body === 'object';
+    const body = object && api === 'gemini' ? { ...record.body, ...named_in(url) } : record.body;
+    const wrong = !object || typeof body.model !== 'string' ? 'model: Field required' : this.options.strict ? checks[api](body, headers) : null;
     record.step = wrong ? null : this.#pick(api, body);
     this.#changed();
     if (wrong) return this.#refuse(record, response, api, 400, { message: wrong });
-    await this.#answer(record, record.step, response);
+    await this.#answer(record, body, record.step, response);
   }
 
-  async #answer(record, step, response) {
-    const { api, body } = record;
+  async #answer(record, body, step, response) {
+    const { api } = record;
     if (step.wait) await this.#wait(step.wait, response);
     if (step.delay_ms) await sleep(step.delay_ms);
     if (step.hang) return;
@@ -211,7 +210,7 @@ class Model {
 
   #still_refuses(step, record) {
     if (step.times === undefined) return true;
-    const key = JSON.stringify([step, record.body.messages?.length ?? record.body.input?.length]);
+    const key = JSON.stringify([step, (record.body.messages ?? record.body.input ?? record.body.contents)?.length]);
     const tries = (this.#tries.get(key) ?? 0) + 1;
     this.#tries.set(key, tries);
     // A step of the queue is used up; it stands for its tries.
@@ -324,8 +323,14 @@ function api_of(path) {
   if (path.endsWith('/messages')) return 'anthropic';
   if (path.endsWith('/chat/completions')) return 'chat';
   if (path.endsWith('/responses')) return 'responses';
+  if (/\/models\/[^/]+:(streamG|g)enerateContent$/.test(path)) return 'gemini';
   return null;
 }
+
+const named_in = (url) => {
+  const [, model, method] = /\/models\/([^/]+):(\w+)$/.exec(url.pathname);
+  return { model, stream: method === 'streamGenerateContent' };
+};
 
 const text_of = (content) =>
   typeof content === 'string' ? content : (Array.isArray(content) ? content : []).map((part) => part.text ?? '').join('\n');
@@ -340,6 +345,11 @@ function turns_of(api, body) {
       return [{ role: item.role, text: text_of(item.content) }];
     });
   }
+  if (api === 'gemini')
+    return body.contents.map(({ role, parts }) => ({
+      role: role === 'model' ? 'assistant' : parts.some((part) => part.functionResponse) ? 'tool' : 'user',
+      text: text_of(parts),
+    }));
   return body.messages.map((message) => ({
     role: message.role === 'user' && !text_of(message.content) ? 'tool' : message.role,
     text: text_of(message.content),

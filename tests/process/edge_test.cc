@@ -382,6 +382,19 @@ class Alone : public testing::Test {
     EXPECT_TRUE(executor_.until([this] { return !read_text(folder_.path() + "/supervisor.log").empty(); }));
     return pid;
   }
+  // A server starts a run that stays, in a session of its own, and goes.
+  void leave_a_run(const std::string& marker) {
+    auto client = connect_supervisor({folder_.path(), test_supervisor()}, executor_);
+    ASSERT_TRUE(client);
+    RecordedRun run;
+    SpawnRequest request;
+    request.run = "task_o.1";
+    request.argv = {misbehave(), "setsid", "stay", marker};
+    request.work_dir = "/";
+    bool started = false;
+    (*client)->spawn(request, &run, [&started](Status status) { started = status.has_value(); });
+    ASSERT_TRUE(executor_.until([&started] { return started; }));
+  }
   static bool gone(pid_t pid) {
     ProcessStat stat;
     return !read_stat(pid, stat) || stat.state == 'Z';
@@ -408,18 +421,7 @@ TEST_F(Alone, WithAServerItStays) {
 TEST_F(Alone, WithoutAServerForTooLongItEndsEverything) {
   const std::string marker = new_marker();
   pid_t pid = start("--idle-ms 10000 --orphan-ms 300");
-  {
-    auto client = connect_supervisor({folder_.path(), test_supervisor()}, executor_);
-    ASSERT_TRUE(client);
-    RecordedRun run;
-    SpawnRequest request;
-    request.run = "task_o.1";
-    request.argv = {misbehave(), "setsid", "stay", marker};
-    request.work_dir = "/";
-    bool started = false;
-    (*client)->spawn(request, &run, [&started](Status status) { started = status.has_value(); });
-    ASSERT_TRUE(executor_.until([&started] { return started; }));
-  }
+  ASSERT_NO_FATAL_FAILURE(leave_a_run(marker));
   EXPECT_TRUE(executor_.until([pid] { return gone(pid); }, 10'000));
   EXPECT_TRUE(processes_with(marker).empty());
   Fd folder(::open((folder_.path() + "/run/task_o.1").c_str(), O_RDONLY | O_DIRECTORY));
@@ -432,18 +434,7 @@ TEST_F(Alone, WithoutAServerForTooLongItEndsEverything) {
 TEST_F(Alone, StartsThatFailNeitherBeginItsTimeAnewNorChangeIt) {
   const std::string marker = new_marker();
   pid_t pid = start("--idle-ms 10000 --orphan-ms 2000");
-  {
-    auto client = connect_supervisor({folder_.path(), test_supervisor()}, executor_);
-    ASSERT_TRUE(client);
-    RecordedRun run;
-    SpawnRequest request;
-    request.run = "task_o.1";
-    request.argv = {misbehave(), "setsid", "stay", marker};
-    request.work_dir = "/";
-    bool started = false;
-    (*client)->spawn(request, &run, [&started](Status status) { started = status.has_value(); });
-    ASSERT_TRUE(executor_.until([&started] { return started; }));
-  }
+  ASSERT_NO_FATAL_FAILURE(leave_a_run(marker));
   int failed_starts = 0;
   for (; !processes_with(marker).empty() && failed_starts < 100; ++failed_starts) {
     for (const Millis orphan_ms : {1, 3'600'000}) {

@@ -1,6 +1,8 @@
 // A keeper whose run is over waits a moment and takes the next one: as good as a new one, or not used at all.
+#include <dirent.h>
 #include <signal.h>
 #include <string>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -63,6 +65,44 @@ TEST(WaitingKeeper, GivesEachRunWhatIsItsOwn) {
   EXPECT_EQ(run.end->exit_code, 0);
   EXPECT_EQ(bench.printed("task_a.2"), folder.path() + "\n0022\n<>\n4096\nto the second\nerr\n");
   EXPECT_EQ(waiting_keeper(bench), keeper);
+}
+
+// A folder is dear: an empty one is the next run's.
+TEST(WaitingKeeper, HandsAnEmptyFolderForArtifactsOn) {
+  Bench bench;
+  const std::string place = bench.folder.path() + "/artifacts";
+  const auto end_of = [&](const std::string& run, const std::string& script) {
+    SpawnRequest request = bench.shell(run, script);
+    request.artifacts = place + "/" + run.substr(0, run.find('.'));
+    request.env.push_back("MINE=" + request.artifacts);
+    return bench.run_to_end(request);
+  };
+  const auto inode = [&](const std::string& run) { return std::atoi(bench.printed(run).c_str()); };
+  EXPECT_TRUE(end_of("task_a.1", "stat -c %i $MINE").left_nothing) << "the folder above it is made, too";
+  EXPECT_NE(::access((place + "/task_a").c_str(), F_OK), 0) << "an empty one goes";
+  EXPECT_TRUE(end_of("task_b.1", "stat -c %i $MINE; stat -c %a $MINE").left_nothing);
+  EXPECT_EQ(inode("task_b.1"), inode("task_a.1"));
+  EXPECT_TRUE(bench.printed("task_b.1").ends_with("\n700\n"));
+
+  EXPECT_FALSE(end_of("task_c.1", "echo x > $MINE/file; chmod 755 $MINE").left_nothing);
+  EXPECT_EQ(read_text(place + "/task_c/file"), "x\n");
+  EXPECT_FALSE(end_of("task_c.2", "cat $MINE/file; stat -c %a $MINE").left_nothing);
+  EXPECT_EQ(bench.printed("task_c.2"), "x\n700\n") << "a further run has what the last one left";
+  EXPECT_TRUE(end_of("task_c.3", "rm $MINE/file").left_nothing);
+  EXPECT_TRUE(end_of("task_d.1", "rmdir $MINE").left_nothing);
+  EXPECT_FALSE(end_of("task_e.1", "rmdir $MINE; echo x > $MINE").left_nothing)
+      << "a file in its place is not emptiness";
+  RecordedRun refused;
+  SpawnRequest request = bench.shell("task_e.2", "true");
+  request.artifacts = place + "/task_e";
+  EXPECT_FALSE(bench.spawn(request, refused)) << "nothing runs without it";
+  EXPECT_TRUE(end_of("task_f.1", "exit 3").left_nothing);
+  // None is left behind when the last keeper goes.
+  EXPECT_TRUE(bench.executor.until([&] { return waiting_keeper(bench) == 0; }, 10'000));
+  DIR* const folder = ::opendir(place.c_str());
+  ASSERT_NE(folder, nullptr);
+  while (const dirent* entry = ::readdir(folder)) EXPECT_FALSE(std::string_view(entry->d_name).starts_with(".spare"));
+  ::closedir(folder);
 }
 
 TEST(WaitingKeeper, IsNotUsedAgainWhereItHadToEndSomething) {

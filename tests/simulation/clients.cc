@@ -249,17 +249,17 @@ void Clients::batch(Engine& engine) {
   const auto counts = [this](const char* what) { return reply<BatchCounts>(what, [](const Result<BatchCounts>&) {}); };
   switch (random_.below(8)) {
     case 0:
-      return engine.tasks().cancel_batch(id, "user", count("cancel_batch"));
+      return engine.batches().cancel(id, "user", count("cancel_batch"));
     case 1:
-      return engine.tasks().retry_batch(id, count("retry_batch"));
+      return engine.batches().retry(id, count("retry_batch"));
     case 2:
-      return engine.tasks().remove_batch(id, count("remove_batch"));
+      return engine.batches().remove(id, count("remove_batch"));
     case 3:
     case 4:
-      return engine.tasks().wait_batch(id, random_.one_in(2) ? Until::all : Until::first,
-                                       static_cast<Millis>(random_.below(60'000)), counts("wait_batch"));
+      return engine.batches().wait(id, random_.one_in(2) ? Until::all : Until::first,
+                                   static_cast<Millis>(random_.below(60'000)), counts("wait_batch"));
     default:
-      return engine.tasks().batch(id, counts("batch"));
+      return engine.batches().get(id, counts("batch"));
   }
 }
 

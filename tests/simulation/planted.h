@@ -10,6 +10,7 @@ struct Planted {
   int64_t lose_commit = 0;  // A commit about a task is acknowledged and not stored.
   int64_t skip_frame = 0;   // An event is not shown on the feeds.
   int64_t keep_slot = 0;    // A slot is not given back.
+  bool same_boot = false;   // A power cut is not told from a crash.
   // So far.
   int64_t commits = 0, frames = 0, slots = 0;
 

@@ -131,6 +131,10 @@ class Simulation {
     clients_.server_died();
     server_.reset();
     truth_.after_write();
+    if (random_.one_in(2)) {
+      verdict_.trace("power cut");
+      watch_.power_cut(random_, planted_.same_boot);
+    }
     start();
   }
 

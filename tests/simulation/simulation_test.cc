@@ -127,6 +127,10 @@ TEST_F(PlantedBug, AnEventThatAFeedLeavesOutIsFound) {
   expect_found(15, [](int64_t nth) { return Planted{.skip_frame = nth}; });
 }
 
+TEST_F(PlantedBug, APowerCutThatPassesForACrashIsFound) {
+  expect_found(5, [](int64_t) { return Planted{.same_boot = true}; }, 200);
+}
+
 TEST_F(PlantedBug, ASlotThatIsNotGivenBackIsFound) {
   // It shows in about one life of six, in clumps: forty lives would hang on luck.
   expect_found(12, [](int64_t nth) { return Planted{.keep_slot = nth}; }, 200);

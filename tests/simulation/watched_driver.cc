@@ -55,6 +55,15 @@ class WatchedTurn final : public Turn {
   std::unique_ptr<Turn> inner_;
 };
 
+// It has ended before it was opened.
+class LostTurn final : public Turn {
+ public:
+  Status send(const Message&) override { return fail(Code::conflict, "It has ended."); }
+  void answer(const std::string&, const std::string&, const std::string&) override {}
+  void stop() override {}
+  void drop() override {}
+};
+
 class WatchedDriver final : public Driver {
  public:
   WatchedDriver(Driver& inner, TurnWatch& watch) : inner_(inner), watch_(watch) {}
@@ -64,10 +73,25 @@ class WatchedDriver final : public Driver {
   Look look(const Launch&) const override {
     return [] { return Status(); };
   }
+  std::string first_mark() const override { return watch_.boot(); }
   Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override {
     const TaskId task = request.task->id;
     const int run = request.task->run;
-    watch_.opened(task, run, request.reattach);
+    bool begins = !request.reattach;
+    // Nothing was reported of it: whether it had begun says its folder.
+    if (const std::string mark = request.task->checkpoint; mark.starts_with("boot=")) {
+      auto bare = std::make_shared<Task>(*request.task);
+      bare->checkpoint.clear();
+      request.task = std::move(bare);
+      if (request.reattach && !watch_.has_folder(task, run)) {
+        if (mark != watch_.boot()) {
+          sink.ended({.kind = Outcome::Kind::lost});
+          return std::make_unique<LostTurn>();
+        }
+        begins = true;
+      }
+    }
+    watch_.opened(task, run, !begins);
     auto watched = std::make_unique<WatchedSink>(watch_, sink, task, run);
     Result<std::unique_ptr<Turn>> turn = inner_.open(std::move(request), *watched);
     if (!turn) {
@@ -94,8 +118,14 @@ class WatchedDriver final : public Driver {
 void TurnWatch::opened(const TaskId& task, int run, bool reattach) {
   if (!reattach && !ever_.insert({task, run}).second)
     verdict_.broken(fmt::format("run {} of {} was begun twice", run, task.value));
+  folders_.emplace(task, run);
   if (!open_.emplace(task, run).second)
     verdict_.broken(fmt::format("run {} of {} was opened while another turn of it is open", run, task.value));
+}
+
+void TurnWatch::power_cut(SeededRandom& random, bool same_boot) {
+  std::erase_if(folders_, [&](const auto&) { return random.one_in(2); });
+  if (!same_boot) ++boot_;
 }
 
 void TurnWatch::closed(const TaskId& task, int run) {

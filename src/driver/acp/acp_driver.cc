@@ -1,88 +1,95 @@
 #include "driver/acp/acp_driver.h"
 
 #include <array>
+#include <functional>
+#include <set>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
-#include "base/log.h"
 #include "base/text.h"
 #include "driver/acp/acp_turn.h"
-#include "driver/command/spawn.h"
 #include "driver/find_program.h"
-#include "driver/run_name.h"
 
 namespace errand::acp {
 
 namespace {
 
-class AcpDriver final : public Driver {
+constexpr program::Kind kind = {.area = "acp",
+                                .tool = "",
+                                .no_sandbox =
+                                    "Agents over ACP do not run in errand's sandbox: they need their own "
+                                    "keys and folders."};
+
+class AcpDriver final : public program::ProgramDriver {
  public:
-  AcpDriver(AcpOptions options, AcpParts parts) : options_(std::move(options)), parts_(parts) {
-    if (!options_.command.open_journal)
-      options_.command.open_journal = [folder = options_.command.data_dir](const std::string& run) {
-        return process::Journal::open(process::run_folder(folder, run));
-      };
-    kept_options_ = std::make_shared<command::CommandOptions>(options_.command);
+  AcpDriver(AcpOptions options, AcpParts parts)
+      : ProgramDriver(kind, options.command,
+                      {.supervisor = parts.supervisor,
+                       .timers = parts.timers,
+                       .files = parts.files,
+                       .engine = parts.engine,
+                       .artifacts = parts.artifacts},
+                      options.kept, {}),
+        options_(std::move(options)),
+        parts_(parts) {
+    options_.command = ProgramDriver::options();
   }
 
-  Capabilities capabilities() const override {
-    return {.message_while_running = true,
-            .resume = true,
-            .fork = true,
-            .reattach = true,
-            .keeps_message = true,
-            .permissions = true};
-  }
-  Status check(const Launch& launch) const override {
-    if (launch.kind != TaskKind::agent)
-      return fail(Code::invalid_argument, "This agent takes a prompt; commands are run by the agent \"command\".");
-    if (launch.sandbox != Sandbox::off)
-      return fail(Code::unsupported,
-                  "Agents over ACP do not run in errand's sandbox: they need their own keys and folders. Launch it "
-                  "with sandbox \"off\", or use the agent \"builtin\".");
-    return command::check_surroundings(parts_.supervisor.abilities(), launch);
-  }
-  Look look(const Launch& launch) const override {
-    return command::look_at_folders(kept_options_, parts_.supervisor.abilities(), launch);
-  }
-  Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override {
-    const auto option = request.agent->options.find("command");
-    if (option == request.agent->options.end())
-      return fail(Code::invalid_argument,
-                  fmt::format("The agent \"{}\" does not say which program it is: set its command, e.g. command = "
-                              "[\"goose\", \"acp\"].",
-                              request.agent->name));
-    Result<std::vector<std::string>> argv = command_words(option->second);
-    if (!argv) return std::unexpected(argv.error());
-    Result<State> state = request.reattach ? decode(request.task->checkpoint) : State();
-    if (!state) return std::unexpected(state.error());
-    return std::make_unique<AcpTurn>(options_, parts_, std::move(request), std::move(*state), std::move(*argv), sink);
-  }
-  void known_runs(std::move_only_function<void(std::vector<KnownRun>)> done) override {
-    parts_.supervisor.list([done = std::move(done)](Result<std::vector<process::RunStatus>> listed) mutable {
-      std::vector<KnownRun> runs;
-      if (!listed) log_warning("acp", "the supervisor's runs are not known: " + listed.error().message);
-      for (const process::RunStatus& status : listed ? *listed : std::vector<process::RunStatus>())
-        if (const auto name = parse_run_name(status.run); name && name->tool.empty())
-          runs.push_back({.task = name->task, .run = name->run, .alive = status.alive});
-      done(std::move(runs));
-    });
-  }
-  void end_run(const TaskId& task, int run) override { parts_.supervisor.stop(command::run_name(task, run)); }
-  void forget(const TaskId& task) override {
-    parts_.supervisor.list([&supervisor = parts_.supervisor, task](Result<std::vector<process::RunStatus>> listed) {
-      if (!listed) return log_warning("acp", "the runs of a removed task stay for now: " + listed.error().message);
-      for (const process::RunStatus& status : *listed)
-        if (const auto name = parse_run_name(status.run); name && name->task == task) supervisor.release(status.run);
-    });
-  }
+  Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override;
 
  private:
   AcpOptions options_;
   AcpParts parts_;
-  std::shared_ptr<const command::CommandOptions> kept_options_;  // For looks, which may outlive this.
 };
+
+// What an agent must not have from us: ours is ours, and an agent is not inside of another one.
+bool is_kept_back(std::string_view variable) {
+  return variable.starts_with("ERRAND_") || variable.starts_with("CLAUDECODE=") ||
+         variable.starts_with("CLAUDE_CODE_ENTRYPOINT=") || variable.starts_with("CLAUDE_CODE_SESSION_ID=");
+}
+
+std::string_view name_of(std::string_view variable) { return variable.substr(0, variable.find('=') + 1); }
+
+Result<std::unique_ptr<Turn>> AcpDriver::open(TurnRequest request, Sink& sink) {
+  const Task& task = *request.task;
+  const Agent& agent = *request.agent;
+  const auto option = agent.options.find("command");
+  if (option == agent.options.end())
+    return fail(Code::invalid_argument,
+                fmt::format("The agent \"{}\" does not say which program it is: set its command, e.g. command = "
+                            "[\"goose\", \"acp\"].",
+                            agent.name));
+  Result<std::vector<std::string>> argv = command_words(option->second);
+  if (!argv) return std::unexpected(argv.error());
+  Result<State> state = request.reattach ? decode(task.checkpoint) : State();
+  if (!state) return std::unexpected(state.error());
+  Beginning beginning{.spawn = plan(task, std::move(*argv))};
+  std::vector<std::string>& env = beginning.spawn.env;
+  std::set<std::string, std::less<>> named;
+  for (const std::string& variable : env) named.emplace(name_of(variable));
+  for (const std::string& variable : options_.command.environment)
+    if (!is_kept_back(variable) && !named.contains(name_of(variable))) env.push_back(variable);
+  if ((task.launch.enable_mcp || agent.enable_mcp) && options_.mcp_servers)
+    beginning.servers = options_.mcp_servers(as_program(task));
+  // What its session was opened with.
+  std::vector<std::string> more = task.launch.add_dirs;
+  const auto mode = agent.options.find("mode");
+  more.insert(more.end(), {task.launch.model, agent.model, mode == agent.options.end() ? "" : mode->second,
+                           beginning.servers.empty() ? "" : "servers"});
+  beginning.key = key_of(beginning.spawn, more);
+  if (!request.reattach && !task.driver_session.empty()) {
+    std::optional<program::Kept> kept = holder().take(task.id, beginning.key);
+    Result<State> before = kept ? decode(kept->state) : State();
+    if (kept && before) {
+      state = go_on_after(std::move(*before), *kept);
+      beginning.kept = true;
+    }
+  }
+  if (state->run.empty()) release_before(task.id, task.run);
+  return std::make_unique<AcpTurn>(options_, parts_, holder(), std::move(request), std::move(*state),
+                                   std::move(beginning), sink);
+}
 
 struct Known {
   const char* id;

@@ -1,6 +1,7 @@
-// The `acp` driver: any agent that speaks the Agent Client Protocol over its standard input and output. A process for
-// each turn, under the supervisor: it goes on when the server stops, dies or is upgraded, and the next server takes the
-// turn up. The conversation is the agent's own, under its own session id; the next turn resumes or loads it.
+// The `acp` driver: any agent that speaks the Agent Client Protocol over its standard input and output. A process under
+// the supervisor: it goes on when the server stops, dies or is upgraded, and the next server takes the turn up. The
+// conversation is the agent's own, under its own session id; the next turn goes on in the same process where it still
+// waits (driver/program/holder.h), and resumes or loads the session where it does not.
 //
 // Which program that is says the agent (task/agent.h), in its option `command`.
 #pragma once
@@ -14,8 +15,9 @@
 #include "base/executor.h"
 #include "base/timers.h"
 #include "driver/acp/wire.h"
-#include "driver/command/command_driver.h"
 #include "driver/driver.h"
+#include "driver/program/program_driver.h"
+#include "driver/run/options.h"
 #include "fork/fork.h"
 #include "process/client.h"
 
@@ -24,10 +26,10 @@ namespace errand::acp {
 struct AcpOptions {
   // How processes of tasks are started: folders, limits, how they reach this server. An agent has the server's whole
   // environment beside it, for its keys and its home are there.
-  command::CommandOptions command;
-  std::string version;  // errand's.
-  // The MCP servers of a task that has enable_mcp: errand's own tools, and the user's.
-  std::function<std::vector<McpServer>(const Task&)> mcp_servers;
+  run::Options command;
+  std::string version;                            // errand's.
+  program::McpServers mcp_servers;                // Of a task that has enable_mcp.
+  std::function<program::Holder::Bounds()> kept;  // How many processes wait for a further turn. Absent: none.
   std::function<fork::Limits()> fork_limits = [] { return fork::Limits{}; };  // As they are set now.
 };
 
@@ -40,6 +42,7 @@ struct AcpParts {
   Executor* files = nullptr;
   Executor* background = nullptr;
   Executor* engine = nullptr;
+  Driver* artifacts = nullptr;  // Knows what tasks leave in their folders; null: nobody does.
 };
 
 std::unique_ptr<Driver> make_acp_driver(AcpOptions options, AcpParts parts);

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "driver/command/spawn.h"
+#include "driver/run/spawn.h"
 #include "fork/transcript.h"
 
 namespace errand::acp {
@@ -19,14 +19,6 @@ constexpr Millis named_ms = 400;          // As long may the arguments of a call
 constexpr Millis cancel_ms = 5'000;       // For an agent to say that it has stopped.
 constexpr Millis leave_ms = 700;          // For it to leave by itself when its input ends.
 constexpr Millis grace_ms = 3'000;
-
-// What an agent must not have from us: ours is ours, and an agent is not inside of another one.
-bool is_kept_back(std::string_view variable) {
-  return variable.starts_with("ERRAND_") || variable.starts_with("CLAUDECODE=") ||
-         variable.starts_with("CLAUDE_CODE_ENTRYPOINT=") || variable.starts_with("CLAUDE_CODE_SESSION_ID=");
-}
-
-std::string_view name_of(std::string_view variable) { return variable.substr(0, variable.find('=') + 1); }
 
 Outcome died(const lines::End& end, const std::string& who) {
   using How = process::RunEnd::How;
@@ -62,24 +54,20 @@ std::string last_text(const std::vector<Message>& history) {
 
 }  // namespace
 
-AcpTurn::AcpTurn(const AcpOptions& options, const AcpParts& parts, TurnRequest request, State state,
-                 std::vector<std::string> argv, Sink& sink)
+AcpTurn::AcpTurn(const AcpOptions& options, const AcpParts& parts, program::Holder& holder, TurnRequest request,
+                 State state, Beginning beginning, Sink& sink)
     : options_(options),
       parts_(parts),
       request_(std::move(request)),
-      argv_(std::move(argv)),
+      holder_(holder),
+      beginning_(std::move(beginning)),
       sink_(sink),
       state_(std::move(state)),
-      child_({.supervisor = parts.supervisor,
-              .timers = parts.timers,
-              .files = parts.files,
-              .engine = parts.engine,
-              .open_journal = options.command.open_journal},
-             {}, command::run_name(request_.task->id, request_.task->run), *this),
       files_(parts.background, parts.engine),
       patience_(parts.timers),
       pause_(parts.timers),
-      stopping_timer_(parts.timers) {
+      stopping_timer_(parts.timers),
+      kept_(beginning_.kept) {
   // What goes with a prompt that was put is on its way, or has arrived.
   for (const Frame& frame : state_.frames) known_.insert(frame.messages.begin(), frame.messages.end());
   for (const Message& message : request_.messages)
@@ -89,21 +77,43 @@ AcpTurn::AcpTurn(const AcpOptions& options, const AcpParts& parts, TurnRequest r
     // Decided, and perhaps not given.
     for (const Ask& ask : request_.task->asks)
       if (!ask.decision.empty()) decided_[ask.request_id] = {ask.decision, ask.reply};
-    child_.attach(state_.next, spawn_request());
   } else {
     state_.translator = Translator(request_.task->progress.usage.cost_usd);
-    child_.spawn(spawn_request());
   }
+  make_child();
+  // One that another turn has started is there, or is gone.
+  if (state_.run.empty())
+    prepare();
+  else
+    child_->attach(state_.next);
 }
 
-process::SpawnRequest AcpTurn::spawn_request() const {
-  process::SpawnRequest request = command::plan_spawn(options_.command, *request_.task, child_.run(), argv_).request;
-  request.timeout_ms = 0;  // The engine's to hold.
-  std::set<std::string, std::less<>> named;
-  for (const std::string& variable : request.env) named.emplace(name_of(variable));
-  for (const std::string& variable : options_.command.environment)
-    if (!is_kept_back(variable) && !named.contains(name_of(variable))) request.env.push_back(variable);
-  return request;
+void AcpTurn::make_child() {
+  lines::Listener& listener = *this;
+  child_.emplace(lines::Parts{.supervisor = parts_.supervisor,
+                              .timers = parts_.timers,
+                              .files = parts_.files,
+                              .engine = parts_.engine,
+                              .open_journal = options_.command.open_journal},
+                 lines::Options{}, state_.run.empty() ? beginning_.spawn.run : state_.run, listener);
+}
+
+// The task's folder for artifacts, which its environment names; then the process.
+void AcpTurn::prepare() {
+  preparing_ = true;
+  files_.run(
+      [data_dir = options_.command.data_dir, task = request_.task->id] {
+        run::Options where;
+        where.data_dir = data_dir;
+        return run::make_artifact_folder(where, task);
+      },
+      [this](const Result<std::string>& folder) {
+        if (over_ || !std::exchange(preparing_, false)) return;
+        if (!folder)
+          return end({.kind = Outcome::Kind::failed, .error = TaskError{"spawn_failed", folder.error().message, {}}});
+        if (request_.reattach) return child_->attach(state_.next, beginning_.spawn);
+        child_->spawn(beginning_.spawn);
+      });
 }
 
 std::string AcpTurn::agent_name() const { return state_.agent.name.empty() ? request_.agent->name : state_.agent.name; }
@@ -111,17 +121,17 @@ std::string AcpTurn::agent_name() const { return state_.agent.name.empty() ? req
 std::string AcpTurn::command_text() const {
   const auto login = request_.agent->options.find("login");
   if (login != request_.agent->options.end()) return login->second;
-  const std::string& program = argv_.front();
+  const std::string& program = beginning_.spawn.argv.front();
   return program.substr(program.rfind('/') + 1);
 }
 
 // ---- What is sent
 
 void AcpTurn::put(std::string line, std::string kept, Frame frame) {
-  const Result<int64_t> number = child_.put(std::move(line));
+  const Result<int64_t> number = child_->put(std::move(line));
   if (!number) {
     // It does not read, or is on its way out: then ended() follows, and says how.
-    if (number.error().code == Code::exhausted) child_.stop(grace_ms);
+    if (number.error().code == Code::exhausted) child_->stop(grace_ms);
     return;
   }
   frame.number = *number;
@@ -136,19 +146,22 @@ void AcpTurn::tell(std::vector<Report> reports) {
   const int64_t last = state_.frames.empty() ? 0 : state_.frames.back().number;
   sink_.when_stored([this, last, next = state_.next] {
     if (over_) return;
-    child_.release(next);
+    child_->release(next);
     for (size_t i = 0; i < state_.frames.size(); ++i)
-      if (state_.frames[i].number <= last) child_.let_go(state_.frames[i].number);
+      if (state_.frames[i].number <= last) child_->let_go(state_.frames[i].number);
   });
   if (sink_.has_room()) return;
-  child_.hold();
+  child_->hold();
   sink_.when_room([this] {
-    if (!over_) child_.go_on();
+    if (!over_) child_->go_on();
   });
 }
 
 void AcpTurn::started(int64_t last_taken) {
   if (over_) return;
+  // The process of the turn before has gone meanwhile: ended() follows, and starts another one.
+  if (kept_ && last_taken == lines::all_taken) return;
+  const bool goes_on = std::exchange(kept_, false);
   started_ = true;
   // Sent before the server died, or not at all: then under the number that they have.
   std::deque<Frame> unsent;
@@ -174,9 +187,10 @@ void AcpTurn::started(int64_t last_taken) {
     put(initialize_line(state_.request, options_.version,
                         files != request_.agent->options.end() && files->second == "true"));
   }
+  if (goes_on && !stopping_) choose_or_prompt();
   if (state_.phase == Phase::settling) settle();
   if (state_.phase == Phase::leaving) leave();
-  if (stopping_ && state_.phase < Phase::prompting) child_.stop(grace_ms);
+  if (stopping_ && state_.phase < Phase::prompting) child_->stop(grace_ms);
   if (stopping_ && state_.phase == Phase::prompting) cancel_asks();
   for (const auto& [request_id, decided] : std::exchange(decided_, {})) give(request_id, decided.first, decided.second);
   tell(std::move(out));
@@ -194,7 +208,7 @@ void AcpTurn::taken(int64_t number) {
 // It has closed its input or has ended; what it still says is read, and then it ends.
 void AcpTurn::refused(int64_t number, const Error&) {
   std::erase_if(state_.frames, [&](const Frame& frame) { return frame.number == number; });
-  if (state_.phase != Phase::leaving) child_.stop(grace_ms);
+  if (state_.phase != Phase::leaving) child_->stop(grace_ms);
 }
 
 Status AcpTurn::send(const Message& message) {
@@ -222,6 +236,7 @@ void AcpTurn::lines(std::span<const lines::Line> lines) {
       tell(std::move(begun));
     });
   tell(std::move(out));
+  if (state_.phase == Phase::leaving && !stopping_timer_.pending()) can_keep() ? hand_over() : leave();
 }
 
 void AcpTurn::take(const Incoming& in, std::vector<Report>& out) {
@@ -282,6 +297,7 @@ void AcpTurn::be_patient() {
                                {}}},
            out);
     tell(std::move(out));
+    leave();
   });
 }
 
@@ -324,9 +340,8 @@ std::string AcpTurn::session_line() const {
                       .add_dirs = state_.agent.directories ? task.launch.add_dirs : std::vector<std::string>(),
                       .servers = {},
                       .as_root = ::geteuid() == 0};
-  if ((task.launch.enable_mcp || request_.agent->enable_mcp) && options_.mcp_servers)
-    for (McpServer& server : options_.mcp_servers(task))
-      if (server.url.empty() || state_.agent.http) session.servers.push_back(std::move(server));
+  for (const program::McpServer& server : beginning_.servers)
+    if (server.url.empty() || state_.agent.http) session.servers.push_back(server);
   return open_line(state_.request, state_.method, session);
 }
 
@@ -446,7 +461,8 @@ void AcpTurn::prompt_answered(const Incoming& in, std::vector<Report>& out) {
 
 void AcpTurn::stop() {
   if (over_ || std::exchange(stopping_, true) || state_.phase == Phase::leaving) return;
-  if (!started_ || state_.phase < Phase::prompting) return child_.stop(grace_ms);
+  if (preparing_) return end({.kind = Outcome::Kind::stopped});
+  if (!started_ || state_.phase < Phase::prompting) return child_->stop(grace_ms);
   cancel_asks();
   tell({});
 }
@@ -455,7 +471,7 @@ void AcpTurn::stop() {
 void AcpTurn::cancel_asks() {
   for (const OpenAsk& ask : std::exchange(state_.asks, {})) put(permission_line(ask.rpc_id, ""));
   put(cancel_line(state_.session));
-  stopping_timer_.set(cancel_ms, [this] { child_.stop(grace_ms); });
+  stopping_timer_.set(cancel_ms, [this] { child_->stop(grace_ms); });
 }
 
 void AcpTurn::finish(Outcome outcome, std::vector<Report>& out) {
@@ -466,16 +482,40 @@ void AcpTurn::finish(Outcome outcome, std::vector<Report>& out) {
   patience_.cancel();
   pause_.cancel();
   stopping_timer_.cancel();
-  leave();
+}
+
+// A limit of the processor's time is each run's own.
+bool AcpTurn::can_keep() const {
+  return holder_.keeps() && !stopping_ && state_.end && state_.end->kind == Outcome::Kind::completed &&
+         state_.asks.empty() && state_.serving.empty() && state_.frames.empty() &&
+         request_.task->launch.limits.cpu_s <= 0;
+}
+
+// The turn is over, and its process waits for the next one.
+void AcpTurn::hand_over() {
+  program::Kept kept{.run = child_->run(),
+                     .next = state_.next,
+                     .key = beginning_.key,
+                     .state = encode(state_),
+                     .cpu_s = std::max(cpu_s_, state_.cpu_from)};
+  child_.reset();
+  holder_.keep(request_.task->id, std::move(kept));
+  end(*state_.end);
 }
 
 void AcpTurn::leave() {
-  child_.close_input();
-  stopping_timer_.set(leave_ms, [this] { child_.stop(grace_ms); });
+  child_->close_input();
+  stopping_timer_.set(leave_ms, [this] { child_->stop(grace_ms); });
 }
 
 void AcpTurn::ended(const lines::End& end_of_child) {
   if (over_) return;
+  if (std::exchange(kept_, false) && !stopping_) {
+    state_ = State();
+    state_.translator = Translator(request_.task->progress.usage.cost_usd);
+    make_child();
+    return prepare();
+  }
   std::vector<Report> out;
   state_.translator.close(out);
   if (!out.empty()) tell(std::move(out));
@@ -500,26 +540,27 @@ void AcpTurn::drop() {
   pause_.cancel();
   stopping_timer_.cancel();
   files_.clear();
-  child_.drop();
+  if (child_) child_->drop();
 }
 
 // ---- Signs of life
 
 void AcpTurn::used(const process::RunUsage& usage) {
   if (over_) return;
-  sink_.report({report::Resources{usage.cpu_s, usage.memory_bytes, false}}, encode(state_));
+  cpu_s_ = usage.cpu_s;
+  sink_.report({report::Resources{usage.cpu_s - state_.cpu_from, usage.memory_bytes, false}}, encode(state_));
 }
 
 // An agent that waits for its model says nothing and does nothing: only words and work count.
 void AcpTurn::probe() {
   if (over_ || !started_) return;
   if (std::exchange(alive_, false)) return tell({});
-  child_.usage([this](const Result<process::RunUsage>& usage) {
+  child_->usage([this](const Result<process::RunUsage>& usage) {
     if (over_ || !usage) return;
     const bool works = usage->cpu_s > probed_cpu_s_ || usage->io_bytes != probed_io_;
     probed_cpu_s_ = usage->cpu_s;
     probed_io_ = usage->io_bytes;
-    if (works) return tell({report::Resources{usage->cpu_s, usage->memory_bytes}});
+    if (works) return tell({report::Resources{usage->cpu_s - state_.cpu_from, usage->memory_bytes}});
     tell({report::Still{
         fmt::format("{} has said nothing, and its {} processes do nothing", agent_name(), usage->processes)}});
   });

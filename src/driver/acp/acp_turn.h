@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -23,11 +24,18 @@
 
 namespace errand::acp {
 
+// With what a turn begins.
+struct Beginning {
+  process::SpawnRequest spawn;  // A process of its own, under its own name.
+  std::string key;              // program::Kept::key of it.
+  bool kept = false;            // It goes on in the process of the turn before, which the state names.
+  std::vector<program::McpServer> servers;
+};
+
 class AcpTurn final : public Turn, private lines::Listener {
  public:
-  // `argv` is the agent's program.
-  AcpTurn(const AcpOptions& options, const AcpParts& parts, TurnRequest request, State state,
-          std::vector<std::string> argv, Sink& sink);
+  AcpTurn(const AcpOptions& options, const AcpParts& parts, program::Holder& holder, TurnRequest request, State state,
+          Beginning beginning, Sink& sink);
 
   Status send(const Message& message) override;
   void answer(const std::string& request_id, const std::string& decision, const std::string& message) override;
@@ -44,7 +52,10 @@ class AcpTurn final : public Turn, private lines::Listener {
   void refused(int64_t number, const Error& error) override;
   void used(const process::RunUsage& usage) override;
 
-  process::SpawnRequest spawn_request() const;
+  void make_child();
+  void prepare();
+  bool can_keep() const;
+  void hand_over();
   // Puts a line into the row of what is sent; it goes once tell() has stored it. `kept`: what the checkpoint has of it.
   void put(std::string line, std::string kept, Frame frame = {});
   void put(const std::string& line, Frame frame = {}) { put(line, line, std::move(frame)); }
@@ -82,19 +93,23 @@ class AcpTurn final : public Turn, private lines::Listener {
   const AcpOptions& options_;
   const AcpParts parts_;
   TurnRequest request_;
-  const std::vector<std::string> argv_;
+  program::Holder& holder_;
+  const Beginning beginning_;
   Sink& sink_;
   State state_;
-  lines::LineChild child_;
+  std::optional<lines::LineChild> child_;  // None, once it is the holder's.
   Beside files_;
   Timer patience_, pause_, stopping_timer_;
   std::deque<Message> waiting_;  // Not in a prompt yet.
   std::set<MessageId> known_;
   // Decisions that came before it was taken up again: what was decided, and the word that came with it.
   std::map<std::string, std::pair<std::string, std::string>> decided_;
+  bool kept_ = false;  // The process of the turn before is being taken up.
+  bool preparing_ = false;
   bool started_ = false;
   bool stopping_ = false, over_ = false;
   bool alive_ = false;  // It has said something since the last probe.
+  double cpu_s_ = 0;    // Of the process, all in all.
   double probed_cpu_s_ = 0;
   int64_t probed_io_ = 0;
 };

@@ -75,12 +75,25 @@ Outcome read_end(In& in) {
 
 }  // namespace
 
+State go_on_after(State before, const program::Kept& kept) {
+  State state;
+  state.phase = Phase::choosing;  // There is nothing to choose: the prompt is next.
+  state.run = kept.run;
+  state.cpu_from = kept.cpu_s;
+  state.next = kept.next;
+  state.last_request = before.last_request;
+  state.session = std::move(before.session);
+  state.agent = std::move(before.agent);
+  return state;
+}
+
 std::string encode(const State& state) {
   std::string text;
   JsonOut out(text);
   out.object().field("phase", static_cast<int>(state.phase)).field("next", state.next);
   out.field("last", state.last_request).field("request", state.request).field("session", state.session);
   out.field("method", state.method).field("new", state.is_new).field("failing", state.failing);
+  if (!state.run.empty()) out.field("run", state.run).field("cpu_from", state.cpu_from);
   const AgentInfo& agent = state.agent;
   out.key("agent").array().value(agent.name).value(agent.version).end();
   out.key("can").array().value(agent.load).value(agent.resume).value(agent.http).value(agent.directories).end();
@@ -117,6 +130,10 @@ Result<State> decode(std::string_view text) {
   In in(value);
   state.phase = static_cast<Phase>(std::clamp<int64_t>(in.number("phase"), 0, static_cast<int>(Phase::leaving)));
   state.next = in.number("next");
+  if (!in.at("run").is_null()) {
+    state.run = in.text("run");
+    if (const json::value& cpu = in.at("cpu_from"); cpu.is_number()) state.cpu_from = cpu.to_number<double>();
+  }
   state.last_request = in.number("last");
   state.request = in.number("request");
   state.session = in.text("session");

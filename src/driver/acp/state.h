@@ -13,6 +13,7 @@
 #include "base/id.h"
 #include "driver/acp/translate.h"
 #include "driver/acp/wire.h"
+#include "driver/program/holder.h"
 
 namespace errand::acp {
 
@@ -52,6 +53,8 @@ struct Wish {
 
 struct State {
   Phase phase = Phase::starting;
+  std::string run;            // The process, where an earlier turn has started it; empty: this turn's own.
+  double cpu_from = 0;        // What it had used before this turn.
   int64_t next = 0;           // The journal is read from here.
   int64_t last_request = -1;  // The number of our last request; -1: none yet.
   int64_t request = -1;       // The one that is waited for.
@@ -68,6 +71,9 @@ struct State {
   std::optional<Outcome> end;        // How the turn ended, once that is known.
   Translator translator;
 };
+
+// The state of a turn that goes on in the process of the turn before: its session is open, all else is new.
+State go_on_after(State before, const program::Kept& kept);
 
 std::string encode(const State& state);
 // A fresh one where the text is empty. internal: it is none of ours.

@@ -111,7 +111,8 @@ TEST_P(Recorded, GivesTheSameWhereTheServerIsKilledAtAnyLine) {
   EXPECT_EQ(told(GetParam() + ".jsonl", true), told(GetParam() + ".jsonl", false));
 }
 
-INSTANTIATE_TEST_SUITE_P(Agents, Recorded, testing::Values("opencode", "claude", "gemini", "codex"),
+INSTANTIATE_TEST_SUITE_P(Agents, Recorded,
+                         testing::Values("opencode", "claude", "gemini", "codex", "codex_quick", "codex_silent"),
                          [](const auto& info) { return info.param; });
 
 Update text(std::string said, std::string message = {}) {

@@ -331,7 +331,7 @@ std::string open_line(int64_t number, std::string_view method, const OpenSession
   JsonOut& out = line.out();
   if (!session.session.empty()) out.field("sessionId", session.session);
   out.field("cwd", session.work_dir).key("mcpServers").array();
-  for (const McpServer& server : session.servers) {
+  for (const program::McpServer& server : session.servers) {
     out.object();
     if (!server.url.empty()) {
       out.field("type", "http").field("name", server.name).field("url", server.url);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/program/mcp_server.h"
 #include "task/task.h"
 
 namespace errand::acp {
@@ -131,19 +132,11 @@ Stopped parse_stopped(std::string_view result);
 
 std::string initialize_line(int64_t number, std::string_view version, bool files);
 
-// An MCP server that the agent is to use.
-struct McpServer {
-  std::string name;
-  std::vector<std::string> command;
-  StringMap env;
-  std::string url;  // Over HTTP, instead of a command;
-  StringMap headers;
-};
 struct OpenSession {
   std::string session;  // Of load, resume and fork.
   std::string work_dir;
   std::vector<std::string> add_dirs;
-  std::vector<McpServer> servers;
+  std::vector<program::McpServer> servers;
   bool as_root = false;  // See open_line.
 };
 // `method`: session/new, session/load, session/resume or session/fork. An agent that runs as root is told by the

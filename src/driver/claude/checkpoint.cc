@@ -29,7 +29,10 @@ bool flag_at(const boost::json::object& object, std::string_view name) {
 std::string ClaudeTurn::checkpoint() const {
   std::string text;
   JsonOut out(text);
-  out.object().field("next", next_).key("sent").array();
+  out.object().field("next", next_);
+  // The program that another turn has started.
+  if (!has_own_program()) out.field("run", run_).field("cpu_from", cpu_from_);
+  out.key("sent").array();
   for (const Sent& sent : sent_) {
     out.array().value(static_cast<int>(sent.kind)).value(sent.key).value(sent.uuid).value(sent.number);
     out.value(sent.taken).end();
@@ -55,6 +58,8 @@ void ClaudeTurn::restore(std::string_view text) {
   const boost::json::object* object = error ? nullptr : value.if_object();
   if (!object) return;
   next_ = number_at(*object, "next");
+  if (std::string run = text_at(*object, "run"); !run.empty()) run_ = std::move(run);
+  if (const auto* cpu = object->if_contains("cpu_from"); cpu && cpu->is_number()) cpu_from_ = cpu->to_number<double>();
   working_ = flag_at(*object, "working");
   lifecycle_ = flag_at(*object, "lifecycle");
   background_ = number_at(*object, "background");

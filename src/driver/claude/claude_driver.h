@@ -1,10 +1,11 @@
-// The `claude` driver: agents that run in Claude Code. One program a turn, under the supervisor, driven over its pipes
-// as the Claude Agent SDK drives it; the next turn resumes its conversation. The supervisor keeps it when the server
-// stops or dies, and the next server takes it up where the checkpoint stands. Conversations stay with Claude Code,
-// under
-// ~/.claude, where `claude --resume` finds them too.
+// The `claude` driver: agents that run in Claude Code. A program under the supervisor, driven over its pipes as the
+// Claude Agent SDK drives it; the next turn goes on in it where it still waits (driver/program/holder.h), and resumes
+// its conversation where it does not. The supervisor keeps it when the server stops or dies, and the next server takes
+// the turn up where the checkpoint stands. Conversations stay with Claude Code, under ~/.claude, where `claude
+// --resume` finds them too.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,15 +14,18 @@
 #include "base/time.h"
 #include "base/timers.h"
 #include "driver/claude/start.h"
-#include "driver/command/command_driver.h"
 #include "driver/driver.h"
+#include "driver/program/program_driver.h"
+#include "driver/run/options.h"
 #include "process/client.h"
 
 namespace errand::claude {
 
 struct Options {
-  command::CommandOptions command;  // As commands of the task are run: environment, folders, artifacts.
-  Programs programs;
+  run::Options command;             // As commands of the task are run: environment, folders, artifacts.
+  std::string program;              // Absolute.
+  program::McpServers mcp_servers;  // Of a task that has enable_mcp. Absent: Claude Code gets none of errand's.
+  std::function<program::Holder::Bounds()> kept;  // How many programs wait for a further turn. Absent: none.
 };
 
 // All outlive the driver.

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "base/escape_filter.h"
+#include "base/replace_file.h"
 #include "base/text.h"
 #include "driver/claude/outcome.h"
-#include "driver/command/spawn.h"
+#include "driver/run/spawn.h"
 #include "fork/transcript.h"
 #include "shell/reads.h"
 #include "shell/subjects.h"
@@ -36,48 +39,72 @@ std::string make_uuid(Random& random) {
 
 }  // namespace
 
-ClaudeTurn::ClaudeTurn(const Options& options, const Parts& parts, TurnRequest request, Sink& sink,
-                       process::SpawnRequest spawn)
+ClaudeTurn::ClaudeTurn(const Options& options, const Parts& parts, program::Holder& holder, TurnRequest request,
+                       Sink& sink, Beginning beginning)
     : options_(options),
       parts_(parts),
       request_(std::move(request)),
       sink_(sink),
-      spawn_(std::move(spawn)),
+      holder_(holder),
+      beginning_(std::move(beginning)),
       files_(parts.files, parts.engine),
       stopping_timer_(parts.timers),
       idle_timer_(parts.timers),
       settle_timer_(parts.timers),
       limit_timer_(parts.timers),
       again_timer_(parts.timers),
-      session_(request_.task->driver_session),
-      child_({.supervisor = parts.supervisor,
-              .timers = parts.timers,
-              .files = parts.files,
-              .engine = parts.engine,
-              .open_journal = options.command.open_journal},
-             {}, spawn_.run, *this) {
+      run_(beginning_.spawn.run),
+      session_(request_.task->driver_session) {
   if (request_.reattach) {
     restore(request_.task->checkpoint);
     cpu_s_ = request_.task->progress.cpu_s;
     for (const Ask& ask : request_.task->asks)
       if (!ask.decision.empty()) answers_[ask.request_id] = {ask.decision, ask.reply};
+  } else if (beginning_.kept) {
+    kept_ = true;
+    run_ = beginning_.kept->run;
+    next_ = beginning_.kept->next;
+    cpu_from_ = beginning_.kept->cpu_s;
   }
   for (const Message& message : request_.messages)
     if (known_.insert(message.id).second) waiting_.push_back(message);
 }
 
+void ClaudeTurn::make_child() {
+  lines::Listener& listener = *this;
+  child_.emplace(lines::Parts{.supervisor = parts_.supervisor,
+                              .timers = parts_.timers,
+                              .files = parts_.files,
+                              .engine = parts_.engine,
+                              .open_journal = options_.command.open_journal},
+                 lines::Options{}, run_, listener);
+}
+
 void ClaudeTurn::begin() {
-  if (request_.reattach) return child_.attach(next_, spawn_);
+  make_child();
+  // One that another turn has started is there, or is gone.
+  if (!has_own_program()) return child_->attach(next_);
+  prepare();
+}
+
+void ClaudeTurn::prepare() {
   preparing_ = true;
   files_.run(
-      [data_dir = options_.command.data_dir, task = request_.task->id] {
-        command::CommandOptions where;
+      [data_dir = options_.command.data_dir, task = request_.task->id, servers = beginning_.servers] {
+        run::Options where;
         where.data_dir = data_dir;
-        return command::make_artifact_folder(where, task);
+        Result<std::string> folder = run::make_artifact_folder(where, task);
+        if (!folder || servers.path.empty()) return folder;
+        ::mkdir((data_dir + "/claude").c_str(), 0700);
+        if (const int failed = replace_file(servers.path, servers.bytes, 0600, Durability::process); failed != 0)
+          folder = fail(Code::internal, fmt::format("The file {} cannot be written: {}.", servers.path,
+                                                    std::generic_category().message(failed)));
+        return folder;
       },
       [this](const Result<std::string>& folder) {
         if (over_ || !std::exchange(preparing_, false)) return;
-        if (folder) return child_.spawn(spawn_);
+        if (folder && request_.reattach) return child_->attach(next_, beginning_.spawn);
+        if (folder) return child_->spawn(beginning_.spawn);
         over_ = true;
         sink_.ended({.kind = Outcome::Kind::failed, .error = TaskError{"spawn_failed", folder.error().message, {}}});
       });
@@ -92,10 +119,16 @@ void ClaudeTurn::report(std::vector<Report> reports) {
 // ---- What it is told
 
 void ClaudeTurn::started(int64_t taken) {
+  // The program of the turn before has gone meanwhile: ended() follows, and starts another one.
+  if (kept_ && taken == lines::all_taken) return;
+  kept_ = false;
   running_ = true;
-  if (stopping_) return child_.stop();
+  if (stopping_) return child_->stop();
   // Put, and never taken: it is put once more.
   std::erase_if(sent_, [taken](const Sent& sent) { return sent.number > taken; });
+  // An answer that it has is not given again.
+  std::erase_if(sent_,
+                [this](const Sent& sent) { return sent.kind == Sent::Kind::answer && asks_.erase(sent.key) > 0; });
   for (const Sent& sent : sent_)
     if (sent.kind == Sent::Kind::message)
       std::erase_if(waiting_, [&](const Message& message) { return message.id.value == sent.key; });
@@ -135,7 +168,7 @@ void ClaudeTurn::put_waiting() {
 
 // Its number is on disk before it goes out.
 void ClaudeTurn::put(Sent sent, std::string line) {
-  const Result<int64_t> number = child_.put(std::move(line));
+  const Result<int64_t> number = child_->put(std::move(line));
   if (!number) {
     if (number.error().code == Code::exhausted) again_timer_.set(put_again_ms, [this] { put_waiting(); });
     return;
@@ -143,7 +176,9 @@ void ClaudeTurn::put(Sent sent, std::string line) {
   sent.number = *number;
   sent_.push_back(std::move(sent));
   report({report::Alive{}});
-  sink_.when_stored([this, number = *number] { child_.let_go(number); });
+  sink_.when_stored([this, number = *number] {
+    if (!over_) child_->let_go(number);
+  });
 }
 
 Status ClaudeTurn::send(const Message& message) {
@@ -186,10 +221,14 @@ void ClaudeTurn::lines(std::span<const lines::Line> lines) {
   }
   time_calls(out);
   report(std::move(out));
-  sink_.when_stored([this, next = next_] { child_.release(next); });
+  sink_.when_stored([this, next = next_] {
+    if (!over_) child_->release(next);
+  });
   if (!sink_.has_room()) {
-    child_.hold();
-    sink_.when_room([this] { child_.go_on(); });
+    child_->hold();
+    sink_.when_room([this] {
+      if (!over_) child_->go_on();
+    });
   }
   close_where_done();
 }
@@ -228,7 +267,7 @@ void ClaudeTurn::take(const Event& event, std::vector<Report>& out) {
       asks_.erase(event.request_id);
       break;
     case Event::Type::requests:
-      if (!child_.write(unsupported_line(event.request_id)))
+      if (!child_->write(unsupported_line(event.request_id)))
         out.emplace_back(report::Warning{"agent_request", "A request of Claude Code could not be answered."});
       break;
     case Event::Type::retry:
@@ -288,7 +327,7 @@ void ClaudeTurn::take_first(std::vector<Report>& out) {
 void ClaudeTurn::take_retry(const Event& event, std::vector<Report>& out) {
   if (event.error == "authentication_failed" && event.attempt >= login_tries && !refused_) {
     refused_ = login_required(fmt::format("The API answered {}.", event.status));
-    return child_.stop();
+    return child_->stop();
   }
   out.emplace_back(report::Warning{"retry", fmt::format("Attempt {}: {}{}", event.attempt, one_line(event.error),
                                                         event.status > 0 ? fmt::format(" ({})", event.status) : "")});
@@ -307,7 +346,7 @@ void ClaudeTurn::take_result(const Event& event, std::vector<Report>& out) {
   working_ = false;
   last_ = event;
   if (!lifecycle_) finish_taken();
-  if (stopping_) return child_.stop();
+  if (stopping_) return child_->stop();
   if (is_usage_limit(event)) return wait_for_limit(event.text, out);
   backoff_ms_ = 0;
   idle_timer_.set(idle_ms, [this] {
@@ -394,8 +433,29 @@ void ClaudeTurn::close_where_done() {
   if (!sent_.empty() && !said) return;
   closing_ = true;
   idle_timer_.cancel();
-  child_.close_input();
-  stopping_timer_.set(exit_ms, [this] { child_.stop(); });
+  if (can_keep()) return hand_over();
+  child_->close_input();
+  stopping_timer_.set(exit_ms, [this] { child_->stop(); });
+}
+
+bool ClaudeTurn::can_keep() const {
+  // A limit of the processor's time is each run's own.
+  return holder_.keeps() && sent_.empty() && asks_.empty() && request_.task->launch.limits.cpu_s <= 0 &&
+         outcome_of(*last_).kind == Outcome::Kind::completed;
+}
+
+// The turn is over, and its program waits for the next one.
+void ClaudeTurn::hand_over() {
+  std::vector<Report> last;
+  translator_.close(last);
+  if (!last.empty()) report(std::move(last));
+  Outcome how = outcome_of(*last_);
+  over_ = true;
+  cancel_timers();
+  child_.reset();
+  holder_.keep(request_.task->id,
+               {.run = run_, .next = next_, .key = beginning_.key, .state = {}, .cpu_s = cpu_from_ + cpu_s_});
+  sink_.ended(std::move(how));
 }
 
 void ClaudeTurn::stop() {
@@ -405,17 +465,17 @@ void ClaudeTurn::stop() {
     cancel_timers();
     return sink_.ended({.kind = Outcome::Kind::stopped});
   }
-  if (!running_ || !working_ || until_) return child_.stop();
+  if (!running_ || !working_ || until_) return child_->stop();
   // It ends its tools itself, and writes down how far it came.
-  if (!child_.write(interrupt_line("stop"))) return child_.stop();
-  stopping_timer_.set(interrupt_ms, [this] { child_.stop(); });
+  if (!child_->write(interrupt_line("stop"))) return child_->stop();
+  stopping_timer_.set(interrupt_ms, [this] { child_->stop(); });
 }
 
 void ClaudeTurn::drop() {
   if (std::exchange(over_, true)) return;
   cancel_timers();
   files_.clear();
-  child_.drop();
+  if (child_) child_->drop();
 }
 
 void ClaudeTurn::cancel_timers() {
@@ -431,11 +491,18 @@ Outcome ClaudeTurn::outcome(const lines::End& end) const {
 
 void ClaudeTurn::ended(const lines::End& end) {
   if (over_) return;
+  if (std::exchange(kept_, false) && !stopping_) {
+    run_ = beginning_.spawn.run;
+    next_ = 0;
+    cpu_from_ = 0;
+    make_child();
+    return prepare();
+  }
   std::vector<Report> last;
   if (std::exchange(until_, {})) last.emplace_back(report::GoesOn{});
   translator_.close(last);
   if (end.how == lines::End::How::ended && end.run.how != process::RunEnd::How::lost) {
-    cpu_s_ = std::max(cpu_s_, end.run.cpu_s);
+    cpu_s_ = std::max(cpu_s_, end.run.cpu_s - cpu_from_);
     last.emplace_back(report::Resources{cpu_s_, end.run.max_memory_bytes, false});
   }
   Outcome how = outcome(end);
@@ -446,8 +513,8 @@ void ClaudeTurn::ended(const lines::End& end) {
 }
 
 void ClaudeTurn::used(const process::RunUsage& usage) {
-  if (over_ || usage.cpu_s <= cpu_s_) return;
-  cpu_s_ = usage.cpu_s;
+  if (over_ || usage.cpu_s - cpu_from_ <= cpu_s_) return;
+  cpu_s_ = usage.cpu_s - cpu_from_;
   report({report::Resources{cpu_s_, usage.memory_bytes, false}});
 }
 

@@ -20,10 +20,23 @@
 
 namespace errand::claude {
 
+// With what a turn begins.
+struct Beginning {
+  process::SpawnRequest spawn;  // A program of its own, under its own name.
+  struct File {
+    std::string path, bytes;
+  } servers;                          // Of MCP, where it has some: written before the program is started.
+  std::string key;                    // program::Kept::key of such a program.
+  std::optional<program::Kept> kept;  // The program of the turn before: it goes on in it.
+};
+
 class ClaudeTurn final : public Turn, private lines::Listener {
  public:
-  ClaudeTurn(const Options& options, const Parts& parts, TurnRequest request, Sink& sink, process::SpawnRequest spawn);
+  ClaudeTurn(const Options& options, const Parts& parts, program::Holder& holder, TurnRequest request, Sink& sink,
+             Beginning beginning);
 
+  // Its program was, or is to be, started for this turn.
+  bool has_own_program() const { return run_ == beginning_.spawn.run; }
   // Makes the task's folder for artifacts and starts the program; or takes it up.
   void begin();
 
@@ -53,6 +66,8 @@ class ClaudeTurn final : public Turn, private lines::Listener {
   void ended(const lines::End& end) override;
   void used(const process::RunUsage& usage) override;
 
+  void make_child();
+  void prepare();
   void put_waiting();
   void put(Sent sent, std::string line);
   void give(const std::string& request_id);
@@ -70,6 +85,8 @@ class ClaudeTurn final : public Turn, private lines::Listener {
   void sleep();
   void go_on();
   void close_where_done();
+  bool can_keep() const;
+  void hand_over();
   Outcome outcome(const lines::End& end) const;
   void report(std::vector<Report> reports);
   void cancel_timers();
@@ -81,12 +98,15 @@ class ClaudeTurn final : public Turn, private lines::Listener {
   const Parts& parts_;
   TurnRequest request_;
   Sink& sink_;
-  process::SpawnRequest spawn_;
+  program::Holder& holder_;
+  Beginning beginning_;
   Beside files_;
   Timer stopping_timer_, idle_timer_, settle_timer_, limit_timer_, again_timer_;
 
   // What is stored.
-  int64_t next_ = 0;  // In the journal.
+  std::string run_;      // Of the program, at the supervisor.
+  double cpu_from_ = 0;  // What it had used before this turn.
+  int64_t next_ = 0;     // In the journal.
   std::vector<Sent> sent_;
   std::map<std::string, std::string> asks_;  // Open requests; of a question, its input.
   Translator translator_;
@@ -106,8 +126,9 @@ class ClaudeTurn final : public Turn, private lines::Listener {
   Time resets_;                        // When the account's limit ends, as far as it said.
   double cpu_s_ = 0;
   bool preparing_ = false, running_ = false, closing_ = false, stopping_ = false, over_ = false;
-  bool alive_ = false;      // Something came since the last probe.
-  lines::LineChild child_;  // Last: it calls the rest.
+  bool kept_ = false;                      // The program of the turn before is being taken up.
+  bool alive_ = false;                     // Something came since the last probe.
+  std::optional<lines::LineChild> child_;  // Last: it calls the rest. None, once it is the holder's.
 };
 
 }  // namespace errand::claude

@@ -6,27 +6,41 @@
 #include "base/json_out.h"
 
 namespace errand::claude {
-namespace {
 
-// The bridge reaches this server as this task: its environment says how.
-std::string mcp_config(const Programs& programs, const Task& task) {
+bool has_servers(const Task& task, const Agent& agent) { return task.launch.enable_mcp || agent.enable_mcp; }
+
+std::string servers_file(const std::vector<program::McpServer>& servers) {
   std::string text;
   JsonOut out(text);
+  const auto pairs = [&out](const char* name, const StringMap& values) {
+    if (values.empty()) return;
+    out.key(name).object();
+    for (const auto& [key, value] : values) out.field(key, value);
+    out.end();
+  };
   out.object().key("mcpServers").object();
-  if (!programs.errand.empty()) {
-    out.key("errand").object().field("type", "stdio").field("command", programs.errand).key("args").array();
-    out.value("mcp").value("--session").value(task.session_id.value).end().end();
+  for (const program::McpServer& server : servers) {
+    out.key(server.name).object();
+    if (!server.url.empty()) {
+      out.field("type", "http").field("url", server.url);
+      pairs("headers", server.headers);
+    } else {
+      out.field("type", "stdio").field("command", server.command.empty() ? "" : server.command.front());
+      out.key("args").array();
+      for (size_t i = 1; i < server.command.size(); ++i) out.value(server.command[i]);
+      out.end();
+      pairs("env", server.env);
+    }
+    out.end();
   }
   out.end().end();
   return text;
 }
 
-}  // namespace
-
-std::vector<std::string> words_of(const Programs& programs, const Task& task, const Agent& agent,
-                                  const std::string& session) {
+std::vector<std::string> words_of(const std::string& program, const Task& task, const Agent& agent,
+                                  const std::string& session, const std::string& servers) {
   const Launch& launch = task.launch;
-  std::vector<std::string> words = {programs.claude,
+  std::vector<std::string> words = {program,
                                     "-p",
                                     "--input-format=stream-json",
                                     "--output-format=stream-json",
@@ -47,10 +61,9 @@ std::vector<std::string> words_of(const Programs& programs, const Task& task, co
   for (const std::string& tool : agent.tools) tools += (tools.empty() ? "" : ",") + tool;
   add("--tools", tools);
   if (!launch.enable_skills && !agent.enable_skills) words.emplace_back("--disable-slash-commands");
-  const bool servers = launch.enable_mcp || agent.enable_mcp;
   // Otherwise those that the user has set up for himself would be started for every task.
-  if (servers)
-    add("--mcp-config", mcp_config(programs, task));
+  if (has_servers(task, agent))
+    add("--mcp-config", servers);
   else
     words.emplace_back("--strict-mcp-config");
   return words;

@@ -13,7 +13,7 @@ bool has(const std::vector<std::string>& words, const std::string& word) {
 }
 
 TEST(ClaudeStart, ByItselfItSpeaksLinesAsksAndStartsNobodyElsesServers) {
-  const std::vector<std::string> words = words_of({"/bin/claude", "/bin/errand"}, Task{}, Agent{}, "");
+  const std::vector<std::string> words = words_of("/bin/claude", Task{}, Agent{}, "", "/data/x.json");
   EXPECT_EQ(words.front(), "/bin/claude");
   for (const char* word :
        {"-p", "--input-format=stream-json", "--output-format=stream-json", "--verbose", "--include-partial-messages",
@@ -35,14 +35,21 @@ TEST(ClaudeStart, WhatTaskAndAgentSayIsPassedOnAsOneWordEach) {
   agent.enable_skills = true;
   agent.tools = {"Bash", "Read"};
   agent.options["permission_mode"] = "acceptEdits";
-  const std::vector<std::string> words = words_of({"/bin/claude", "/bin/errand"}, task, agent, "6b8d");
+  const std::vector<std::string> words = words_of("/bin/claude", task, agent, "6b8d", "/data/x.json");
   for (const char* word : {"--resume=6b8d", "--model=opus", "--add-dir=/a b", "--add-dir=-c", "--max-turns=7",
                            "--append-system-prompt=--be nice", "--permission-mode=acceptEdits", "--tools=Bash,Read"})
     EXPECT_TRUE(has(words, word)) << word;
   EXPECT_FALSE(has(words, "--strict-mcp-config"));
   EXPECT_FALSE(has(words, "--disable-slash-commands"));
-  EXPECT_TRUE(has(words, R"(--mcp-config={"mcpServers":{"errand":{"type":"stdio","command":"/bin/errand",)"
-                         R"("args":["mcp","--session","ses_1"]}}})"));
+  EXPECT_TRUE(has(words, "--mcp-config=/data/x.json"));
+}
+
+TEST(ClaudeStart, TheFileNamesErrandsServerAndTheUsersOwn) {
+  EXPECT_EQ(servers_file({{.name = "errand", .command = {"/bin/errand", "mcp"}, .env = {{"ERRAND_TOKEN", "t"}}},
+                          {.name = "web", .url = "http://127.0.0.1:1/mcp", .headers = {{"X-Key", "k"}}}}),
+            R"({"mcpServers":{"errand":{"type":"stdio","command":"/bin/errand","args":["mcp"],)"
+            R"("env":{"ERRAND_TOKEN":"t"}},"web":{"type":"http","url":"http://127.0.0.1:1/mcp",)"
+            R"("headers":{"X-Key":"k"}}}})");
 }
 
 TEST(ClaudeStart, MarksOfAnotherConversationStayBehind) {

@@ -155,8 +155,9 @@ TEST(ClaudeTranslate, TextsThatWereStreamedOnlyInPartAreCompleted) {
 }
 
 TEST(ClaudeTranslate, WhoIsAskedSeesWhatAnEditChanges) {
-  EXPECT_EQ(change_of(R"({"file_path":"/a","old_string":"one\ntwo","new_string":"three"})"), "- one\n- two\n+ three");
-  EXPECT_EQ(change_of(R"({"file_path":"/a","content":"whole"})"), "+ whole");
+  EXPECT_EQ(change_of(R"({"file_path":"/a","old_string":"one\ntwo","new_string":"three"})"),
+            "--- /a\n+++ /a\n@@ -1,2 +1,1 @@\n-one\n-two\n+three\n");
+  EXPECT_EQ(change_of(R"({"file_path":"/a","content":"whole"})"), "--- /a\n+++ /a\n@@ -1,0 +1,1 @@\n+whole\n");
   EXPECT_EQ(change_of(R"({"command":"ls"})"), "");
 }
 

@@ -61,7 +61,7 @@ struct CommandDriverTest : testing::Test {
   TimerQueue timers{clock};
   test::FakeSupervisor supervisor{timers};
   Posted background;
-  CommandOptions options;
+  run::Options options;
   std::unique_ptr<Driver> driver;
   Ear ear;
   Task task;

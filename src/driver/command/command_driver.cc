@@ -11,12 +11,13 @@
 
 #include "base/beside.h"
 #include "base/log.h"
-#include "driver/command/artifact_folders.h"
 #include "driver/command/command_turn.h"
 #include "driver/command/output.h"
-#include "driver/command/spawn.h"
 #include "driver/command/watch.h"
+#include "driver/run/artifacts.h"
+#include "driver/run/spawn.h"
 #include "driver/run_name.h"
+#include "process/artifact_folder.h"
 #include "shell/interactive.h"
 
 namespace errand::command {
@@ -61,13 +62,14 @@ bool safe_name(std::string_view id) {
   return !id.empty() && id.front() != '.' && id.find_first_of(std::string_view("/\0", 2)) == id.npos;
 }
 
-// A removal was cut short between the two.
+// A removal was cut short between the two. And what keepers that were killed left goes.
 void add_artifacts_without_run(const std::string& folder, std::vector<Driver::KnownRun>& runs) {
   std::set<std::string, std::less<>> known;
   for (const Driver::KnownRun& run : runs) known.insert(run.task.value);
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().native();
+    if (name.starts_with(process::spare_prefix)) ::rmdir(entry.path().c_str());
     const std::string_view task = std::string_view(name).substr(0, name.find('.'));
     if (task.starts_with("task_") && known.insert(std::string(task)).second)
       runs.push_back({.task = TaskId(task), .run = 0, .alive = false});
@@ -76,7 +78,7 @@ void add_artifacts_without_run(const std::string& folder, std::vector<Driver::Kn
 
 class CommandDriver final : public Driver {
  public:
-  CommandDriver(CommandOptions options, CommandParts parts) : options_(std::move(options)), parts_(parts) {
+  CommandDriver(run::Options options, CommandParts parts) : options_(std::move(options)), parts_(parts) {
     if (!options_.open_journal)
       options_.open_journal = [folder = options_.data_dir](const std::string& run) {
         return process::Journal::open(process::run_folder(folder, run));
@@ -86,6 +88,9 @@ class CommandDriver final : public Driver {
   Capabilities capabilities() const override { return {.reattach = true}; }
   Status check(const Launch& launch) const override;
   Look look(const Launch& launch) const override;
+  std::string first_mark() const override {
+    return options_.boot.empty() ? std::string() : encode_mark({.boot = options_.boot});
+  }
   Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override;
   void known_runs(std::move_only_function<void(std::vector<KnownRun>)> done) override;
   // Its folder stays: it may be the log of an earlier attempt (R1.9).
@@ -103,16 +108,15 @@ class CommandDriver final : public Driver {
  private:
   Executor& files() const { return parts_.files != nullptr ? *parts_.files : parts_.background; }
   Executor& folders() const { return parts_.folders != nullptr ? *parts_.folders : parts_.background; }
-  void gather_last(std::shared_ptr<const Task> task, Gathered done);
+  void gather_last(std::shared_ptr<const Task> task, const process::RunEnd& end, Gathered done);
 
-  CommandOptions options_;
+  run::Options options_;
   CommandParts parts_;
-  const std::shared_ptr<const CommandOptions> kept_options_ = std::make_shared<CommandOptions>(options_);  // For looks.
-  const std::shared_ptr<ArtifactFolders> folders_ = std::make_shared<ArtifactFolders>(kept_options_);
+  const std::shared_ptr<const run::Options> kept_options_ = std::make_shared<run::Options>(options_);  // For looks.
   Beside beside_{&files(), parts_.engine};
   // Shared with what runs in the background, which may outlive this.
-  std::shared_ptr<Artifacts> artifacts_ =
-      std::make_shared<Artifacts>(options_.data_dir, options_.artifacts, parts_.folders);
+  std::shared_ptr<run::Artifacts> artifacts_ =
+      std::make_shared<run::Artifacts>(options_.data_dir, options_.artifacts, parts_.folders);
 };
 
 Status CommandDriver::check(const Launch& launch) const {
@@ -126,18 +130,18 @@ Status CommandDriver::check(const Launch& launch) const {
     if (Status good = check_word(word); !good) return good;
   if (Status good = check_nobody_is_asked(launch); !good) return good;
   if (Status good = check_patterns(launch.notify_on); !good) return good;
-  return check_surroundings(parts_.supervisor.abilities(), launch);
+  return run::check_surroundings(parts_.supervisor.abilities(), launch);
 }
 
 Driver::Look CommandDriver::look(const Launch& launch) const {
-  return look_at_folders(kept_options_, parts_.supervisor.abilities(), launch);
+  return run::look_at_folders(kept_options_, parts_.supervisor.abilities(), launch);
 }
 
 Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sink) {
   const Task& task = *request.task;
   if (!safe_name(task.id.value)) return fail(Code::internal, "The task's id cannot name a folder.");
   OutputMark mark;
-  if (request.reattach && !task.checkpoint.empty()) {
+  if (!task.checkpoint.empty()) {
     Result<OutputMark> stored = decode_mark(task.checkpoint);
     if (!stored) return std::unexpected(stored.error());
     mark = *std::move(stored);
@@ -145,18 +149,25 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
   const Launch& launch = task.launch;
   const std::vector<std::string> argv =
       launch.argv.empty() ? std::vector<std::string>{"/bin/sh", "-c", launch.command} : launch.argv;
-  Spawn spawn = plan_spawn(options_, task, run_name(task.id, task.run), argv);
+  run::Spawn spawn = run::plan_spawn(options_, task, run_name(task.id, task.run), argv);
+  const process::Abilities can = parts_.supervisor.abilities();
+  spawn.request.boot_stored = !mark.boot.empty();
+  if (can.artifacts) spawn.request.artifacts = run::artifact_folder(options_.data_dir, task.id);
   auto turn = std::make_unique<CommandTurn>(options_, parts_, sink, std::move(spawn.request), std::move(mark),
                                             request.reattach ? task.progress.cpu_s : 0, launch);
-  turn->prepare_with(
-      [folders = folders_, options = kept_options_, can = parts_.supervisor.abilities(), task = request.task,
-       argv]() -> Result<std::vector<std::string>> {
-        if (Result<std::string> artifacts = folders->make(task->id); !artifacts)
-          return std::unexpected(artifacts.error());
-        return sandboxed(*options, can, *task, argv);
-      },
-      launch.sandbox == Sandbox::off ? files() : folders());
-  turn->gather_with([this, task = request.task](Gathered done) { gather_last(task, std::move(done)); });
+  // A sandbox is made of folders that are there. Otherwise nothing is to be looked at: the keeper makes the one for
+  // artifacts, and a thread that would do it here would cost a short command as much as its start.
+  if (launch.sandbox != Sandbox::off || !can.artifacts)
+    turn->prepare_with(
+        [options = kept_options_, can, task = request.task, argv]() -> Result<std::vector<std::string>> {
+          if (Result<std::string> artifacts = run::make_artifact_folder(*options, task->id); !artifacts)
+            return std::unexpected(artifacts.error());
+          return run::sandboxed(*options, can, *task, argv);
+        },
+        launch.sandbox == Sandbox::off ? files() : folders());
+  turn->gather_with([this, task = request.task](const process::RunEnd& end, Gathered done) {
+    gather_last(task, end, std::move(done));
+  });
   std::vector<Report> first;
   first.reserve(request.messages.size());
   // A message that came with a retry is part of the conversation, though a command does not read it.
@@ -211,12 +222,14 @@ Result<ArtifactList> CommandDriver::artifacts(const Task& task) const {
   return artifacts_->list(task);
 }
 
-// Most commands leave nothing: they do not wait behind those that do.
-void CommandDriver::gather_last(std::shared_ptr<const Task> task, Gathered done) {
+// Most commands leave nothing: they do not wait behind those that do, and where their keeper has seen it nobody looks
+// again. An earlier run of the task may have left something that is kept.
+void CommandDriver::gather_last(std::shared_ptr<const Task> task, const process::RunEnd& end, Gathered done) {
+  if (end.left_nothing && task->run == 1 && task->launch.artifacts.empty()) return done(ArtifactList{});
   beside_.run(
-      [artifacts = artifacts_, folders = folders_, task] {
+      [artifacts = artifacts_, folder = run::artifact_folder(options_.data_dir, task->id), task] {
         if (!artifacts->nothing_to_gather(*task)) return false;
-        folders->give_back(task->id);
+        ::rmdir(folder.c_str());
         return true;
       },
       [this, task, done = std::move(done)](bool nothing) mutable {
@@ -268,14 +281,8 @@ std::vector<int> CommandDriver::log_runs(const TaskId& task, int last_run) const
 
 }  // namespace
 
-std::unique_ptr<Driver> make_command_driver(CommandOptions options, CommandParts parts) {
+std::unique_ptr<Driver> make_command_driver(run::Options options, CommandParts parts) {
   return std::make_unique<CommandDriver>(std::move(options), parts);
-}
-
-std::string run_name(const TaskId& task, int run) { return errand::run_name({task, run, {}, {}}); }
-
-std::string artifact_folder(const std::string& data_dir, const TaskId& task) {
-  return data_dir + "/artifacts/" + task.value;
 }
 
 }  // namespace errand::command

@@ -327,36 +327,86 @@ TEST_F(CommandDriverTest, AnEndTellsWhatWasLeft) {
   EXPECT_TRUE(driver->open_artifact(task, "report.txt"));
 }
 
-TEST_F(CommandDriverTest, AFolderForArtifactsThatStayedEmptyIsTheNextTasks) {
-  const fs::path folders = fs::path(data_dir) / "artifacts";
-  const auto inode = [](const fs::path& path) {
-    struct stat info{};
-    return ::lstat(path.c_str(), &info) == 0 ? info.st_ino : 0;
+// Decision 26.
+TEST_F(CommandDriverTest, ARunWithoutAFolderIsBegunAgainOnlyInTheSameBoot) {
+  EXPECT_EQ(driver->first_mark(), "") << "where the boot is not known,";
+  {
+    const auto turn = open();
+  }
+  EXPECT_FALSE(supervisor.runs.at(run).request.boot_stored) << "the folder is synced";
+
+  options.boot = "31e1-ab";
+  make_driver();
+  task.checkpoint = driver->first_mark();
+  const auto taken_up_in = [&](const std::string& boot) {
+    supervisor.runs.clear();
+    ear.outcomes.clear();
+    options.boot = boot;
+    make_driver();
+    const auto turn = open(true);
+    return supervisor.runs.contains(run);
   };
+  EXPECT_TRUE(taken_up_in("31e1-ab"));
+  EXPECT_TRUE(supervisor.runs.at(run).request.boot_stored);
+  EXPECT_TRUE(ear.outcomes.empty());
+  for (const char* other : {"77aa-01", ""}) {
+    EXPECT_FALSE(taken_up_in(other));
+    EXPECT_EQ(outcome().kind, Outcome::Kind::lost);
+    EXPECT_EQ(outcome().error->code, "interrupted");
+  }
+  task.checkpoint.clear();
+  EXPECT_TRUE(taken_up_in("77aa-01")) << "of an older server, which synced it";
+  EXPECT_FALSE(supervisor.runs.at(run).request.boot_stored);
+}
+
+TEST_F(CommandDriverTest, AnOlderSupervisorMakesNoFolderForArtifacts) {
+  const fs::path folders = fs::path(data_dir) / "artifacts";
   auto turn = open();
-  const ino_t made = inode(folders / "task_1");
-  ASSERT_NE(made, 0u);
+  EXPECT_TRUE(fs::is_directory(folders / "task_1"));
+  EXPECT_TRUE(supervisor.runs.at(run).request.artifacts.empty());
   supervisor.end(run, {});
   pass(0);
-  EXPECT_FALSE(fs::exists(folders / "task_1"));
-  ear.outcomes.clear();
-  make_driver();  // Another server: it finds what the last one left.
-  task.id = TaskId("task_2");
-  auto next = open();
-  EXPECT_EQ(inode(folders / "task_2"), made);
-  // One that is not as it was made is its task's for ever.
-  fs::permissions(folders / "task_2", fs::perms::all);
-  supervisor.end("task_2.3", {});
+  EXPECT_FALSE(fs::exists(folders / "task_1")) << "it stayed empty";
+  EXPECT_EQ(outcome().artifacts->count, 0);
+}
+
+TEST_F(CommandDriverTest, AKeeperThatMakesTheFolderForArtifactsIsBelievedWhatItSawInIt) {
+  const fs::path mine = fs::path(data_dir) / "artifacts/task_1";
+  supervisor.can.artifacts = true;
+  task.run = 1;
+  const auto left = [&](bool nothing) {
+    ear.outcomes.clear();
+    auto turn = open();
+    const std::string name = "task_1." + std::to_string(task.run);
+    EXPECT_EQ(supervisor.runs.at(name).request.artifacts, mine);
+    EXPECT_FALSE(fs::exists(mine)) << "it is not made twice";
+    fs::create_directories(mine);
+    std::ofstream(mine / "report.txt") << "here";
+    supervisor.end(name, {.left_nothing = nothing});
+    pass(0);
+    supervisor.runs.clear();
+    fs::remove_all(mine);
+    return outcome().artifacts->count;
+  };
+  EXPECT_EQ(left(true), 0) << "nobody looks again";
+  EXPECT_EQ(left(false), 1);
+  task.run = 2;
+  EXPECT_EQ(left(true), 1) << "what an earlier run left counts";
+}
+
+TEST_F(CommandDriverTest, WhatKilledKeepersLeftBesideArtifactsGoes) {
+  const fs::path folders = fs::path(data_dir) / "artifacts";
+  fs::create_directories(folders / ".spare.3");
+  fs::create_directories(folders / ".spare.4/inside");
+  fs::create_directories(folders / "task_9");
+  std::vector<std::string> known;
+  driver->known_runs([&](const std::vector<Driver::KnownRun>& runs) {
+    for (const Driver::KnownRun& one : runs) known.push_back(one.task.value);
+  });
   pass(0);
-  EXPECT_EQ(inode(folders / "task_2"), made);
-  // A spare one into which somebody put something is nobody's.
-  ear.outcomes.clear();
-  fs::create_directories(folders / ".spare.3/inside");
-  fs::permissions(folders / ".spare.3", fs::perms::owner_all);
-  make_driver();
-  task.id = TaskId("task_3");
-  auto third = open();
-  EXPECT_TRUE(fs::is_empty(folders / "task_3"));
+  EXPECT_EQ(known, std::vector<std::string>{"task_9"});
+  EXPECT_FALSE(fs::exists(folders / ".spare.3"));
+  EXPECT_TRUE(fs::exists(folders / ".spare.4/inside")) << "it is somebody's";
 }
 
 TEST_F(CommandDriverTest, TheLogCanBeReadFromAnywhere) {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "driver/command/usage_text.h"
+#include "driver/run/usage_text.h"
 
 namespace errand::command {
 namespace {
@@ -28,9 +28,8 @@ auto CommandTurn::guarded(F work) {
   };
 }
 
-CommandTurn::CommandTurn(const CommandOptions& options, const CommandParts& parts, Sink& sink,
-                         process::SpawnRequest request, OutputMark mark, double cpu_s,
-                         const Launch& launch)
+CommandTurn::CommandTurn(const run::Options& options, const CommandParts& parts, Sink& sink,
+                         process::SpawnRequest request, OutputMark mark, double cpu_s, const Launch& launch)
     : options_(options),
       supervisor_(parts.supervisor),
       engine_(parts.engine),
@@ -63,6 +62,7 @@ void CommandTurn::prepare_with(Prepare prepare, Executor& threads) {
 
 void CommandTurn::spawn() {
   preparing_ = true;
+  if (!prepare_) return prepared(std::move(request_.argv));
   // Only a sandbox is made of folders that are not ours.
   if (request_.sandboxed)
     patience_.set(prepare_ms, [this] {
@@ -95,11 +95,21 @@ void CommandTurn::attach() {
 }
 
 void CommandTurn::could_not_attach(const Error& error) {
-  // The folder is made before the fork: where there is none, nothing was ever started. A run whose output is known did
-  // start, whatever became of its folder, and is not started twice.
-  if (error.code == Code::not_found && reports_.mark().next == 0) {
+  // The folder is made before the fork: where there is none, nothing was ever started. But for one that a power cut
+  // took back (SpawnRequest::boot_stored). A run whose output is known did start, whatever became of its folder, and is
+  // not started twice.
+  const OutputMark& mark = reports_.mark();
+  if (error.code == Code::not_found && mark.next == 0) {
     if (stopping_) return finish({}, {Outcome::Kind::stopped, {}, {}, {}, {}});
-    return spawn();
+    if (mark.boot.empty() || mark.boot == options_.boot) return spawn();
+    return finish({}, {Outcome::Kind::lost,
+                       {},
+                       TaskError{"interrupted",
+                                 "The machine was started anew before the command had ended. Nothing is left that says "
+                                 "how far it came; it may have run. Retry it where it can be run again.",
+                                 {}},
+                       {},
+                       {}});
   }
   // What cannot be heard may not go on unheard.
   supervisor_.forget(this);
@@ -145,7 +155,7 @@ void CommandTurn::probe() {
                       if (works)
                         report({report::Resources{cpu_s_, usage->memory_bytes}});
                       else
-                        report({report::Still{describe(*usage)}});
+                        report({report::Still{run::describe(*usage)}});
                     }));
 }
 
@@ -230,7 +240,7 @@ void CommandTurn::read_some() {
           read.reads.push_back(*std::move(piece));
         }
         // It is the last one: what the outcome quotes comes with it.
-        if (ended && (next >= to || next == from)) read.tails = read_tails(*read.journal);
+        if (ended && (next >= to || next == from)) read.tails = run::read_tails(*read.journal);
         return read;
       },
       [this](ReadSome read) {
@@ -291,13 +301,14 @@ void CommandTurn::drain(bool on) {
     cpu_s_ = std::max(cpu_s_, end_->cpu_s);
     made.emplace_back(report::Resources{cpu_s_, end_->max_memory_bytes});
   }
-  gather_then_finish(std::move(made), make_outcome(*end_, tails_.value_or(Tails{}), request_.timeout_ms, surface_));
+  gather_then_finish(std::move(made),
+                     run::make_outcome(*end_, tails_.value_or(run::Tails{}), request_.timeout_ms, surface_));
 }
 
 void CommandTurn::gather_then_finish(std::vector<Report> last, Outcome outcome) {
   if (!gather_ || outcome.kind == Outcome::Kind::lost) return finish(std::move(last), std::move(outcome));
   if (!last.empty()) report(std::move(last));
-  std::exchange(gather_, {})(guarded([this, outcome = std::move(outcome)](Result<ArtifactList> list) mutable {
+  std::exchange(gather_, {})(*end_, guarded([this, outcome = std::move(outcome)](Result<ArtifactList> list) mutable {
     if (over_) return;
     std::vector<Report> more;
     if (list) {

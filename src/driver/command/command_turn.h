@@ -11,10 +11,10 @@
 #include "base/beside.h"
 #include "base/timers.h"
 #include "driver/command/command_driver.h"
-#include "driver/command/outcome.h"
 #include "driver/command/output.h"
 #include "driver/command/watch.h"
 #include "driver/driver.h"
+#include "driver/run/outcome.h"
 #include "process/client.h"
 #include "process/journal.h"
 
@@ -22,15 +22,16 @@ namespace errand::command {
 
 class CommandTurn final : public Turn, private process::RunListener {
  public:
-  CommandTurn(const CommandOptions& options, const CommandParts& parts, Sink& sink, process::SpawnRequest request,
+  CommandTurn(const run::Options& options, const CommandParts& parts, Sink& sink, process::SpawnRequest request,
               OutputMark mark, double cpu_s, const Launch& launch);
   ~CommandTurn() override;
 
   // Asked for once, when the run has ended: the turn's end is told when it has answered, and what was gathered with it.
-  using Gather = std::move_only_function<void(Driver::Gathered)>;
+  using Gather = std::move_only_function<void(const process::RunEnd&, Driver::Gathered)>;
   void gather_with(Gather gather) { gather_ = std::move(gather); }
   // Makes what the run needs on disks, and says by which words it is started. It blocks, and may hang for as long as a
-  // network mount does, so it is called by one of `threads`, and owns all that it uses.
+  // network mount does, so it is called by one of `threads`, and owns all that it uses. Without it the request is whole
+  // as it is, and goes out at once.
   using Prepare = std::function<Result<std::vector<std::string>>()>;
   void prepare_with(Prepare prepare, Executor& threads);
   // Reported as they are, before anything else.
@@ -59,7 +60,7 @@ class CommandTurn final : public Turn, private process::RunListener {
     std::shared_ptr<process::Journal> journal;
     std::vector<process::JournalRead> reads;
     std::string failed;  // Why it could not be read, or not to the end.
-    std::optional<Tails> tails;
+    std::optional<run::Tails> tails;
     bool after_end = false;  // It was begun when the run had ended.
   };
   // Reads a bounded amount of what there is, as soon as there is room for it; take() follows.
@@ -78,7 +79,7 @@ class CommandTurn final : public Turn, private process::RunListener {
   auto guarded(F work);
 
   // Fixed after construction.
-  const CommandOptions& options_;
+  const run::Options& options_;
   process::SupervisorClient& supervisor_;
   Executor* const engine_;  // Null: everything is done in the call.
   Sink& sink_;
@@ -89,12 +90,12 @@ class CommandTurn final : public Turn, private process::RunListener {
   Beside files_;
   bool preparing_ = false;
   bool reading_ = false;
-  std::optional<Tails> tails_;
+  std::optional<run::Tails> tails_;
   std::shared_ptr<process::Journal> journal_;  // Opened with the first output.
   OutputReports reports_;
   Watch watch_;
   const Surface surface_;  // Who launched it, for the words of its end.
-  int64_t total_ = 0;  // Bytes that the journal holds.
+  int64_t total_ = 0;      // Bytes that the journal holds.
   std::optional<process::RunEnd> end_;
   double cpu_s_ = 0;      // As last reported.
   double probed_s_ = 0;   // As the last probe saw it.

@@ -9,7 +9,8 @@
 
 #include "base/text.h"
 #include "driver/command/command_bench_test.h"
-#include "driver/command/outcome.h"
+#include "driver/run/outcome.h"
+#include "driver/run_name.h"
 
 namespace errand::command {
 namespace {
@@ -206,11 +207,11 @@ TEST_F(CommandTurnTest, TheTailsAreBoundedAndBeginAtALine) {
     journal.print(Stream::out, "öutput line\n");
     journal.print(Stream::err, "ërror line\n");
   }
-  const Tails tails = read_tails(journal);
-  EXPECT_LE(tails.output.size(), result_tail_max);
-  EXPECT_GT(tails.output.size(), result_tail_max - 20);
+  const run::Tails tails = run::read_tails(journal);
+  EXPECT_LE(tails.output.size(), run::result_tail_max);
+  EXPECT_GT(tails.output.size(), run::result_tail_max - 20);
   EXPECT_TRUE(tails.output.starts_with("öutput") || tails.output.starts_with("ërror")) << tails.output.substr(0, 20);
-  EXPECT_LE(tails.err.size(), stderr_tail_max);
+  EXPECT_LE(tails.err.size(), run::stderr_tail_max);
   EXPECT_TRUE(tails.err.ends_with("ërror line\n"));
   EXPECT_TRUE(is_utf8(tails.err));
 }

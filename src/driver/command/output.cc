@@ -53,6 +53,7 @@ std::string encode_mark(const OutputMark& mark) {
       out += fmt::format(" {}@{}-{}={}", mark_name(stream), held.offset, held.end, to_hex(held.bytes));
   }
   if (mark.cut_said) out += " cut";
+  if (mark.next == 0 && !mark.boot.empty()) out += " boot=" + mark.boot;
   if (!mark.watch.empty()) out += " watch=" + mark.watch;
   return out;
 }
@@ -64,6 +65,8 @@ Result<OutputMark> decode_mark(std::string_view text) {
   for (size_t i = 1; i < words.size(); ++i) {
     if (words[i] == "cut") {
       mark.cut_said = true;
+    } else if (words[i].starts_with("boot=")) {
+      mark.boot = words[i].substr(5);
     } else if (words[i].starts_with("watch=")) {
       mark.watch = words[i].substr(6);
     } else if (words[i].starts_with("out@")) {

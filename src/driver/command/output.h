@@ -17,7 +17,8 @@
 namespace errand::command {
 
 // How far the output was reported: a run's checkpoint. As text: the offset, and behind it only what there is of
-// "out@FROM-TO=HEX" and "err@FROM-TO=HEX" (bytes of a character that is not whole yet), "cut" and "watch=STATE".
+// "out@FROM-TO=HEX" and "err@FROM-TO=HEX" (bytes of a character that is not whole yet), "cut", "watch=STATE" and, as
+// long as nothing was printed, "boot=ID".
 struct OutputMark {
   struct Held {  // Not always neighbours: bytes of the other stream may lie between them.
     int64_t offset = 0;
@@ -28,6 +29,7 @@ struct OutputMark {
   int64_t next = 0;
   Held held[2];           // By process::Stream.
   bool cut_said = false;  // The reader was told that the log is over its limit.
+  std::string boot;       // In which boot the run was started; empty: its folder was synced before. No blanks.
   std::string watch;      // Where the watch for lines stands (watch.h); no blanks.
   bool operator==(const OutputMark&) const = default;
 };

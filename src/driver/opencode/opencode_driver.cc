@@ -7,6 +7,7 @@
 #include "driver/opencode/opencode_turn.h"
 #include "driver/opencode/server.h"
 #include "driver/opencode/visits.h"
+#include "driver/program/program_driver.h"
 #include "driver/work_dir.h"
 
 namespace errand::opencode {
@@ -18,17 +19,9 @@ class OpencodeDriver final : public Driver, public Conversations {
   OpencodeDriver(Options options, Parts parts)
       : server_(std::move(options), parts), readers_(server_), cleaner_(server_, server_.sessions()) {}
 
-  Capabilities capabilities() const override {
-    return {.message_while_running = true,
-            .resume = true,
-            .fork = true,
-            .reattach = true,
-            .keeps_message = true,
-            .permissions = true};
-  }
+  Capabilities capabilities() const override { return program::agent_capabilities(); }
   Status check(const Launch& launch) const override {
-    if (launch.kind != TaskKind::agent)
-      return fail(Code::invalid_argument, "This agent takes a prompt; commands are run by the agent \"command\".");
+    if (Status good = program::check_prompt(launch); !good) return good;
     if (!launch.model.empty() && launch.model.find('/') == std::string::npos)
       return fail(Code::invalid_argument, "OpenCode's models are named PROVIDER/MODEL: opencode models lists them.");
     return {};

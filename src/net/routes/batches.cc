@@ -100,7 +100,7 @@ void gather(Context& context, Call call, const BatchId& batch, const BatchCounts
 
 void get_batch(Context& context, Call call) {
   const BatchId id(call.args[0]);
-  context.parts.engine.tasks().batch(id, answering<BatchCounts>(std::move(call), 200, [id](const BatchCounts& counts) {
+  context.parts.engine.batches().get(id, answering<BatchCounts>(std::move(call), 200, [id](const BatchCounts& counts) {
                                        return api::batch_reply(id, counts);
                                      }));
 }
@@ -108,20 +108,20 @@ void get_batch(Context& context, Call call) {
 void delete_batch(Context& context, Call call) {
   if (refused_body(call)) return;
   const BatchId id(call.args[0]);
-  context.parts.engine.tasks().remove_batch(id, answering<int64_t>(std::move(call), 200, counted("removed")));
+  context.parts.engine.batches().remove(id, answering<int64_t>(std::move(call), 200, counted("removed")));
 }
 
 void cancel_batch(Context& context, Call call) {
   if (refused_body(call)) return;
   const BatchId id(call.args[0]);
-  context.parts.engine.tasks().cancel_batch(id, "user", answering<int64_t>(std::move(call), 200, counted("cancelled")));
+  context.parts.engine.batches().cancel(id, "user", answering<int64_t>(std::move(call), 200, counted("cancelled")));
 }
 
 void retry_batch(Context& context, Call call) {
   if (refused_body(call)) return;
   const BatchId id(call.args[0]);
   const auto retry = [&context, id](Call may) {
-    context.parts.engine.tasks().retry_batch(id, answering<int64_t>(std::move(may), 200, counted("retried")));
+    context.parts.engine.batches().retry(id, answering<int64_t>(std::move(may), 200, counted("retried")));
   };
   if (call.request().who.may(Scope::exec)) return retry(std::move(call));
   // Who starts no commands begins none again.
@@ -155,9 +155,9 @@ void batch_results(Context& context, Call call) {
     gather(context, call, id, *counts);
   };
   if (query->until) {
-    context.parts.engine.tasks().wait_batch(id, *query->until, query->block_ms, std::move(reply));
+    context.parts.engine.batches().wait(id, *query->until, query->block_ms, std::move(reply));
   } else {
-    context.parts.engine.tasks().batch(id, std::move(reply));
+    context.parts.engine.batches().get(id, std::move(reply));
   }
 }
 

@@ -16,9 +16,9 @@ namespace {
 
 constexpr size_t shown_max = 50;
 constexpr size_t looked_at_max = 10'000;
-constexpr int recent_of = 100;       // The newest tasks,
-constexpr size_t recent_max = 12;    // and of their folders so many.
-constexpr int under_way_max = 4;     // Each may hang for as long as a network mount does.
+constexpr int recent_of = 100;     // The newest tasks,
+constexpr size_t recent_max = 12;  // and of their folders so many.
+constexpr int under_way_max = 4;   // Each may hang for as long as a network mount does.
 
 // The folders whose path begins so: "~/pro" is ~/project, "~/project/" all that are in it.
 std::vector<std::string> completed(const std::string& typed) {
@@ -74,19 +74,20 @@ void list_folders(Context& context, Call call) {
       context.parts.readers, context.parts.loop, [&store = context.parts.store] { return recent(store); },
       [&context, typed = *path, call = std::move(call)](std::vector<std::string> lately) mutable {
         Executor& threads = context.parts.folders != nullptr ? *context.parts.folders : context.parts.readers;
-        run_then(threads, context.parts.loop, [typed = std::move(typed)] { return completed(typed); },
-                 [&context, lately = std::move(lately), call = std::move(call)](const std::vector<std::string>& found) {
-                   --context.folders_under_way;
-                   const std::string usual = context.parts.engine.administration().settings().default_work_dir;
-                   std::string text;
-                   JsonOut out(text);
-                   out.object();
-                   write_folders(out, "folders", found);
-                   write_folders(out, "recent", lately);
-                   out.key("default").object().field("path", usual).field("shown", to_home(usual)).end();
-                   out.text_or_null("home", from_home("~") == "~" ? "" : from_home("~")).end();
-                   call.answer(200, std::move(text));
-                 });
+        run_then(
+            threads, context.parts.loop, [typed = std::move(typed)] { return completed(typed); },
+            [&context, lately = std::move(lately), call = std::move(call)](const std::vector<std::string>& found) {
+              --context.folders_under_way;
+              const std::string usual = context.parts.engine.administration().settings().default_work_dir;
+              std::string text;
+              JsonOut out(text);
+              out.object();
+              write_folders(out, "folders", found);
+              write_folders(out, "recent", lately);
+              out.key("default").object().field("path", usual).field("shown", to_home(usual)).end();
+              out.text_or_null("home", from_home("~") == "~" ? "" : from_home("~")).end();
+              call.answer(200, std::move(text));
+            });
       });
 }
 

@@ -53,7 +53,8 @@ void guard_task(Context& context, std::string_view pattern, Call call, std::move
 }
 
 bool is_at_work(const Principal& who, const Result<TaskView>& view) {
-  return view && at_work(view->task.state) && view->task.run == who.run;
+  // Run 0: of a program that may serve several runs of its task.
+  return view && at_work(view->task.state) && (who.run == 0 || view->task.run == who.run);
 }
 
 // Whether what a task's own token was for is still at work. The answer is as of the last time that it was asked.

@@ -218,25 +218,23 @@ namespace {
 
 // Scope `agent`: first the task's own answer, then what its agent may from now on (R14.3).
 void answer_for_agent(Context& context, Call call, input::Answered answer) {
-  with_record(context, std::move(call),
-            [&context, answer = std::move(answer)](Call found, const Task& task) mutable {
-              const auto ask = std::ranges::find(task.asks, answer.request_id, &Ask::request_id);
-              std::vector<PermissionRule> rules;
-              if (ask != task.asks.end() && !ask->tool.empty())
-                rules = rules_for(ask->tool, ask->subject, answer.pattern);
-              context.parts.engine.tasks().answer(
-                  task.id, std::move(answer),
-                  [&context, agent = task.launch.agent_id, rules = std::move(rules),
-                   call = std::move(found)](Result<TaskView> view) mutable {
-                    if (!view) return call.refuse(view.error());
-                    context.parts.engine.administration().grant(
-                        agent, std::move(rules),
-                        [call = std::move(call), view = std::move(*view)](const Result<Agent>& granted) mutable {
-                          if (!granted) return call.refuse(granted.error());
-                          call.answer(200, api::task_reply(view));
-                        });
-                  });
-            });
+  with_record(context, std::move(call), [&context, answer = std::move(answer)](Call found, const Task& task) mutable {
+    const auto ask = std::ranges::find(task.asks, answer.request_id, &Ask::request_id);
+    std::vector<PermissionRule> rules;
+    if (ask != task.asks.end() && !ask->tool.empty()) rules = rules_for(ask->tool, ask->subject, answer.pattern);
+    context.parts.engine.tasks().answer(
+        task.id, std::move(answer),
+        [&context, agent = task.launch.agent_id, rules = std::move(rules),
+         call = std::move(found)](Result<TaskView> view) mutable {
+          if (!view) return call.refuse(view.error());
+          context.parts.engine.administration().grant(
+              agent, std::move(rules),
+              [call = std::move(call), view = std::move(*view)](const Result<Agent>& granted) mutable {
+                if (!granted) return call.refuse(granted.error());
+                call.answer(200, api::task_reply(view));
+              });
+        });
+  });
 }
 
 }  // namespace
@@ -247,7 +245,8 @@ void answer_task(Context& context, Call call) {
     if (refused_scope(parsed, answer.decision == "answer" ? Scope::tasks : Scope::approve)) return;
     const Principal& who = parsed.request().who;
     if (answer.scope == AnswerScope::agent && !who.is_owner())
-      return parsed.refuse({Code::forbidden, "Only the owner allows something to an agent from now on; answer with another `scope`.",
+      return parsed.refuse({Code::forbidden,
+                            "Only the owner allows something to an agent from now on; answer with another `scope`.",
                             "owner_only"});
     answer.by = who.is_owner() || !who.task.empty() ? by(parsed) : who.id;
     if (answer.scope == AnswerScope::agent) return answer_for_agent(context, std::move(parsed), std::move(answer));

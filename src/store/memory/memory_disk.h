@@ -2,11 +2,11 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "store/rules.h"
 #include "store/store.h"
 
@@ -27,37 +27,38 @@ class MemoryDisk {
     std::vector<MessageId> messages;  // [i] has seq i + 1.
   };
 
+  Mutex mutex;
   // All of it or nothing.
-  Result<Committed> apply(const Commit& commit);
+  Result<Committed> apply(const Commit& commit) REQUIRES(mutex);
 
-  std::mutex mutex;
   // By the order of their making; a number is never used again.
-  std::map<int64_t, TaskRow> tasks;
-  std::unordered_map<TaskId, int64_t> numbers;
-  std::map<TaskId, Tombstone> tombstones;
-  std::map<int64_t, std::pair<TaskId, int64_t>> order;  // pos: the event's task and seq; seq 0: a tombstone.
-  std::unordered_map<SessionId, SessionRow> sessions;
-  std::unordered_map<MessageId, MessageRow> messages;
-  std::map<NoticeId, Notice> notices;
-  std::map<std::string, Commit::Key> keys;
-  std::map<std::string, std::string> settings;
-  int64_t last_number = 0;
-  int64_t last_pos = 0;
-  int64_t forgotten_pos = 0;
+  std::map<int64_t, TaskRow> tasks GUARDED_BY(mutex);
+  std::unordered_map<TaskId, int64_t> numbers GUARDED_BY(mutex);
+  std::map<TaskId, Tombstone> tombstones GUARDED_BY(mutex);
+  std::map<int64_t, std::pair<TaskId, int64_t>> order
+      GUARDED_BY(mutex);  // pos: the event's task and seq; seq 0: a tombstone.
+  std::unordered_map<SessionId, SessionRow> sessions GUARDED_BY(mutex);
+  std::unordered_map<MessageId, MessageRow> messages GUARDED_BY(mutex);
+  std::map<NoticeId, Notice> notices GUARDED_BY(mutex);
+  std::map<std::string, Commit::Key> keys GUARDED_BY(mutex);
+  std::map<std::string, std::string> settings GUARDED_BY(mutex);
+  int64_t last_number GUARDED_BY(mutex) = 0;
+  int64_t last_pos GUARDED_BY(mutex) = 0;
+  int64_t forgotten_pos GUARDED_BY(mutex) = 0;
 
-  TaskRow* find(const TaskId& id);
-  Error unknown(const TaskId& id) const;
+  TaskRow* find(const TaskId& id) REQUIRES(mutex);
+  Error unknown(const TaskId& id) const REQUIRES(mutex);
   // A message as it is shown: put together from its events where it was stored without parts.
-  Message shown(const MessageRow& row) const;
+  Message shown(const MessageRow& row) const REQUIRES(mutex);
 
  private:
-  Status check(const Commit& commit);
-  Status check_messages(const Commit& commit);
-  void remove_session(const SessionId& id);
-  void remove_task(const Commit& commit, Committed& out);
-  void forget(const Commit::Forget& what, Committed& out);
-  void store_messages(const Commit& commit, int64_t seq_before, Committed& out);
-  void store_notices(const Commit& commit, Committed& out);
+  Status check(const Commit& commit) REQUIRES(mutex);
+  Status check_messages(const Commit& commit) REQUIRES(mutex);
+  void remove_session(const SessionId& id) REQUIRES(mutex);
+  void remove_task(const Commit& commit, Committed& out) REQUIRES(mutex);
+  void forget(const Commit::Forget& what, Committed& out) REQUIRES(mutex);
+  void store_messages(const Commit& commit, int64_t seq_before, Committed& out) REQUIRES(mutex);
+  void store_notices(const Commit& commit, Committed& out) REQUIRES(mutex);
 };
 
 }  // namespace errand

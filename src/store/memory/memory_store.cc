@@ -24,7 +24,7 @@ class MemoryStore final : public Store {
   }
 
   Result<Task> get(const TaskId& id) override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     const auto* row = disk_->find(id);
     if (!row) return std::unexpected(disk_->unknown(id));
     return row->task;
@@ -40,7 +40,7 @@ class MemoryStore final : public Store {
       if (!place) return std::unexpected(place.error());
       last = *place;
     }
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     std::vector<std::pair<Place, const Task*>> found;
     for (const auto& [number, row] : disk_->tasks) {
       if (!passes(row.task, filter, *terms)) continue;
@@ -70,20 +70,20 @@ class MemoryStore final : public Store {
   Result<int64_t> count(const TaskFilter& filter) override {
     const Result<std::vector<std::string>> terms = query_terms(filter.query);
     if (!terms) return std::unexpected(terms.error());
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     return std::ranges::count_if(disk_->tasks,
                                  [&](const auto& entry) { return passes(entry.second.task, filter, *terms); });
   }
 
   StateCounts counts() override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     StateCounts out;
     for (const auto& [number, row] : disk_->tasks) ++out.by_state[static_cast<int>(row.task.state)];
     return out;
   }
 
   Result<std::vector<TaskId>> find_prefix(const std::string& prefix, int limit) override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     std::set<TaskId> out;
     for (const auto& [id, number] : disk_->numbers)
       if (id.value.starts_with(prefix)) out.insert(id);
@@ -92,7 +92,7 @@ class MemoryStore final : public Store {
   }
 
   Result<std::vector<Task>> working() override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     std::vector<Task> out;
     for (const auto& [number, row] : disk_->tasks)
       if (row.task.phase == TurnPhase::working) out.push_back(row.task);
@@ -100,7 +100,7 @@ class MemoryStore final : public Store {
   }
 
   Result<std::vector<QueuedTask>> queued() override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     std::vector<QueuedTask> out;
     for (const auto& [number, row] : disk_->tasks)
       if (row.task.phase == TurnPhase::queued) out.push_back(queued_task(row.task));
@@ -108,7 +108,7 @@ class MemoryStore final : public Store {
   }
 
   Result<std::vector<TaskId>> expired(Time now, int limit) override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     std::vector<TaskId> out;
     for (const auto& [when, task] : mortal()) {
       if (task->expires_at > now || std::ssize(out) == limit) break;
@@ -118,13 +118,13 @@ class MemoryStore final : public Store {
   }
 
   Result<Time> next_expiry() override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     const auto tasks = mortal();
     return tasks.empty() ? Time{} : tasks.begin()->first.first;
   }
 
   Result<BatchCounts> batch_counts(const BatchId& id) override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     BatchCounts out;
     if (id.empty()) return out;
     for (const auto& [number, row] : disk_->tasks)
@@ -133,7 +133,7 @@ class MemoryStore final : public Store {
   }
 
   Result<std::vector<TaskId>> tasks_of_parent(const SessionId& parent) override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     std::vector<TaskId> out;
     if (parent.empty()) return out;
     for (const auto& [number, row] : disk_->tasks)
@@ -142,7 +142,7 @@ class MemoryStore final : public Store {
   }
 
   Result<std::vector<Event>> events_after(const TaskId& id, int64_t seq, int limit) override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     const auto* row = disk_->find(id);
     if (!row) return std::unexpected(disk_->unknown(id));
     std::vector<Event> out;
@@ -153,7 +153,7 @@ class MemoryStore final : public Store {
   }
 
   Result<std::vector<Change>> changes_after(int64_t pos, int limit) override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     if (pos > disk_->last_pos || (pos > 0 && pos < disk_->forgotten_pos)) return std::unexpected(history_gone());
     std::vector<Change> out;
     for (auto at = disk_->order.upper_bound(pos); at != disk_->order.end() && std::ssize(out) < limit; ++at) {
@@ -169,19 +169,19 @@ class MemoryStore final : public Store {
   }
 
   int64_t last_pos() override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     return disk_->last_pos;
   }
 
   Result<Session> session(const SessionId& id) override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     const auto row = disk_->sessions.find(id);
     if (row == disk_->sessions.end()) return std::unexpected(unknown_session(id));
     return row->second.session;
   }
 
   Result<MessagePage> messages(const SessionId& id, int64_t after, int64_t before, int limit) override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     const auto row = disk_->sessions.find(id);
     if (row == disk_->sessions.end()) return std::unexpected(unknown_session(id));
     MessagePage out;
@@ -200,14 +200,14 @@ class MemoryStore final : public Store {
   }
 
   Result<Message> message(const MessageId& id) override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     const auto row = disk_->messages.find(id);
     if (row == disk_->messages.end()) return std::unexpected(unknown_message(id));
     return disk_->shown(row->second);
   }
 
   Result<std::vector<Notice>> notices(const SessionId& id, int64_t after, int limit) override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     std::vector<Notice> out;
     for (const auto& [key, notice] : disk_->notices)
       if (!id.empty() && notice.session_id == id && !notice.taken_at && notice.seq > after) out.push_back(notice);
@@ -217,14 +217,14 @@ class MemoryStore final : public Store {
   }
 
   Result<Notice> notice(const NoticeId& id) override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     const auto row = disk_->notices.find(id);
     if (row == disk_->notices.end()) return std::unexpected(unknown_notice(id));
     return row->second;
   }
 
   Result<std::vector<Notice>> notices_of_task(const TaskId& id) override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     std::vector<Notice> out;
     for (const auto& [key, notice] : disk_->notices)
       if (notice.task_id == id) out.push_back(notice);
@@ -232,14 +232,14 @@ class MemoryStore final : public Store {
   }
 
   Result<std::optional<Commit::Key>> find_key(const std::string& key) override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     const auto row = disk_->keys.find(key);
     if (row == disk_->keys.end()) return std::optional<Commit::Key>();
     return std::optional(row->second);
   }
 
   Result<std::vector<Commit::Setting>> settings(const std::string& prefix) override {
-    const std::lock_guard lock(disk_->mutex);
+    const Lock lock(disk_->mutex);
     std::vector<Commit::Setting> out;
     for (const auto& [key, json] : disk_->settings)
       if (key.starts_with(prefix)) out.push_back({key, json});
@@ -253,12 +253,12 @@ class MemoryStore final : public Store {
   static Result<Committed> store(MemoryDisk& disk, const Commit& commit) {
     for (const auto& file : commit.sync_first)
       if (const Status synced = file->sync(); !synced) return std::unexpected(synced.error());
-    const std::lock_guard lock(disk.mutex);
+    const Lock lock(disk.mutex);
     return disk.apply(commit);
   }
 
   // Tasks at rest that may go by themselves, soonest first.
-  std::map<std::pair<Time, int64_t>, const Task*> mortal() {
+  std::map<std::pair<Time, int64_t>, const Task*> mortal() REQUIRES(disk_->mutex) {
     std::set<TaskId> owing;
     for (const auto& [id, notice] : disk_->notices)
       if (!notice.taken_at && !notice.session_id.empty()) owing.insert(notice.task_id);

@@ -9,7 +9,7 @@ namespace errand::sqlite {
 
 bool Condition::lose(StoreState state, const std::string& text) {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (state_ != StoreState::well) return false;
     text_ = text;
     state_ = state;
@@ -29,7 +29,7 @@ StoreHealth Condition::health() const {
     if (!full_) return {};
     return {StoreState::full, "The disk is full: only deleting is possible until there is space."};
   }
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return {state_, text_};
 }
 

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/mutex.h"
 #include "store/store.h"
 
 namespace errand::sqlite {
@@ -28,8 +28,8 @@ class Condition {
  private:
   std::atomic<bool> full_ = false;
   std::atomic<StoreState> state_ = StoreState::well;
-  mutable std::mutex mutex_;
-  std::string text_;
+  mutable Mutex mutex_;
+  std::string text_ GUARDED_BY(mutex_);
 };
 
 // Which file a name stands for. A database that was deleted, moved or replaced under a running server takes commits as

@@ -148,6 +148,7 @@ class Finder {
       if (last != "command") agents_.push_back(last);
     }
     std::vector<NumberListPtr> lists;
+    lists.reserve(agents_.size());
     for (size_t i = 0; i < agents_.size(); ++i)
       lists.push_back(column(fmt::format("FROM tasks WHERE +{} AND agent = ?2", i + 1), agents_[i]));
     if (lists.empty()) return ready_list({}, direction_);

@@ -7,8 +7,8 @@ Readers::Readers(std::vector<Reader> readers) {
 }
 
 Readers::Lease Readers::borrow() {
-  std::unique_lock lock(mutex_);
-  wake_.wait(lock, [&] { return !free_.empty(); });
+  Lock lock(mutex_);
+  wake_.wait(lock, [&]() REQUIRES(mutex_) { return !free_.empty(); });
   std::unique_ptr<Reader> reader = std::move(free_.back());
   free_.pop_back();
   return Lease(*this, std::move(reader));
@@ -16,7 +16,7 @@ Readers::Lease Readers::borrow() {
 
 void Readers::give_back(std::unique_ptr<Reader> reader) {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     free_.push_back(std::move(reader));
   }
   wake_.notify_one();

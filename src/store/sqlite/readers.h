@@ -1,11 +1,10 @@
 // Connections for reading, borrowed for one call at a time.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "store/sqlite/database.h"
 
 namespace errand::sqlite {
@@ -38,9 +37,9 @@ class Readers {
  private:
   void give_back(std::unique_ptr<Reader> reader);
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::vector<std::unique_ptr<Reader>> free_;
+  Mutex mutex_;
+  Wakeup wake_;
+  std::vector<std::unique_ptr<Reader>> free_ GUARDED_BY(mutex_);
 };
 
 }  // namespace errand::sqlite

@@ -72,7 +72,7 @@ Inspection::Inspection(Database db, Condition& condition) : db_(std::move(db)), 
 
 Inspection::~Inspection() {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stop_ = true;
   }
   wake_.notify_one();
@@ -82,14 +82,14 @@ Inspection::~Inspection() {
 void Inspection::run() {
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 19);
   RowCheck check;
-  std::unique_lock lock(mutex_);
-  if (wake_.wait_for(lock, begin_after, [&] { return stop_; })) return;
+  Lock lock(mutex_);
+  if (wake_.wait_for(lock, begin_after, [&]() REQUIRES(mutex_) { return stop_; })) return;
   for (;;) {
     lock.unlock();
     const Result<bool> more = check.step(db_, rows_a_step);
     if (!more) condition_.note(more.error());
     lock.lock();
-    if (!more || !*more || wake_.wait_for(lock, pause, [&] { return stop_; })) return;
+    if (!more || !*more || wake_.wait_for(lock, pause, [&]() REQUIRES(mutex_) { return stop_; })) return;
   }
 }
 

@@ -2,11 +2,10 @@
 // transaction stays open, so no checkpoint waits for it.
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <string>
 #include <thread>
 
+#include "base/mutex.h"
 #include "store/sqlite/condition.h"
 #include "store/sqlite/database.h"
 
@@ -34,9 +33,9 @@ class Inspection {
 
   Database db_;
   Condition& condition_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stop_ = false;
+  Mutex mutex_;
+  Wakeup wake_;
+  bool stop_ GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

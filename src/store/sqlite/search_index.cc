@@ -135,7 +135,7 @@ SearchIndex::SearchIndex(Files files, Database index, Database source)
 
 SearchIndex::~SearchIndex() {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stop_ = true;
   }
   wake_.notify_one();
@@ -144,7 +144,7 @@ SearchIndex::~SearchIndex() {
 
 void SearchIndex::stored(std::vector<RemovedText> removed, bool space_is_short) {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     waits_for_space_ = space_is_short;
     for (RemovedText& text : removed) {
       const size_t bytes = text.title.size() + text.launch.size() + text.result.size();
@@ -168,10 +168,10 @@ Result<Database> SearchIndex::open_reader() const {
 void SearchIndex::run() {
   // Answers come first: where there is too little CPU, the index waits.
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   while (!stop_) {
-    wake_.wait(lock, [&] { return stop_ || (dirty_ && !waits_for_space_); });
-    if (!stop_) wake_.wait_for(lock, gather, [&] { return stop_; });
+    wake_.wait(lock, [&]() REQUIRES(mutex_) { return stop_ || (dirty_ && !waits_for_space_); });
+    if (!stop_) wake_.wait_for(lock, gather, [&]() REQUIRES(mutex_) { return stop_; });
     if (stop_) break;
     dirty_ = false;
     const std::vector<RemovedText> removed = std::move(removed_);
@@ -202,7 +202,7 @@ void SearchIndex::run() {
     if (!done) fell_behind(done.error());
     lock.lock();
     // A full disk, most likely: try again in a while.
-    if (!done) wake_.wait_for(lock, std::chrono::seconds(1), [&] { return stop_; });
+    if (!done) wake_.wait_for(lock, std::chrono::seconds(1), [&]() REQUIRES(mutex_) { return stop_; });
   }
 }
 

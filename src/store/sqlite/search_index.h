@@ -12,13 +12,12 @@
 // task; who searches looks into the text itself, so a gram too many costs time and never a wrong answer.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "store/sqlite/commit_writer.h"
 #include "store/sqlite/database.h"
 
@@ -73,13 +72,13 @@ class SearchIndex {
   size_t untidy_ = 0;  // Tasks that were removed since it was last tidied up.
   bool merging_ = false;
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::vector<RemovedText> removed_;
-  size_t removed_bytes_ = 0;
-  bool dirty_ = true;
-  bool waits_for_space_ = false;
-  bool stop_ = false;
+  Mutex mutex_;
+  Wakeup wake_;
+  std::vector<RemovedText> removed_ GUARDED_BY(mutex_);
+  size_t removed_bytes_ GUARDED_BY(mutex_) = 0;
+  bool dirty_ GUARDED_BY(mutex_) = true;
+  bool waits_for_space_ GUARDED_BY(mutex_) = false;
+  bool stop_ GUARDED_BY(mutex_) = false;
 
   std::thread thread_;
 };

@@ -69,7 +69,7 @@ Writer::Writer(Database db, CommitWriter commits, Ballast ballast, Parts parts)
 void Writer::stop() {
   if (!thread_.joinable()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     stop_ = true;
   }
   wake_.notify_one();
@@ -82,30 +82,30 @@ void Writer::commit(Store::Group group, Store::Answer answer) {
   entry.commits = std::move(group);
   entry.answer = std::move(answer);
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     waiting_.push_back(std::move(entry));
   }
   wake_.notify_one();
 }
 
 StateCounts Writer::counts() {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return counts_;
 }
 
 int64_t Writer::last_pos() {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return last_pos_;
 }
 
 void Writer::publish() {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   counts_ = commits_.kept().counts;
   last_pos_ = commits_.kept().last_pos;
 }
 
 void Writer::run() {
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   while (!dead_) {
     if (waiting_.empty()) {
       if (stop_) break;
@@ -113,7 +113,7 @@ void Writer::run() {
       const bool busy = housekeep(/*idle=*/false);
       lock.lock();
       if (busy) continue;
-      const auto something = [&] { return stop_ || !waiting_.empty(); };
+      const auto something = [&]() REQUIRES(mutex_) { return stop_ || !waiting_.empty(); };
       if (wal_pages_ < wal_pages_worth_it && !may_shrink_) {
         wake_.wait(lock, something);
       } else if (!wake_.wait_for(lock, idle_before_checkpoint, something)) {
@@ -142,7 +142,7 @@ void Writer::run() {
 std::vector<Writer::Item> Writer::take(std::vector<Group>& groups, size_t most) {
   const size_t before = groups.size();
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     for (size_t commits = 0; !waiting_.empty() && commits < most;) {
       commits += waiting_.front().commits->size();
       groups.push_back(std::move(waiting_.front()));

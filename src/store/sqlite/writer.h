@@ -16,16 +16,15 @@
 //                        is not known, and recovery finds out.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/executor.h"
+#include "base/mutex.h"
 #include "store/sqlite/ballast.h"
 #include "store/sqlite/commit_writer.h"
 #include "store/sqlite/condition.h"
@@ -113,12 +112,12 @@ class Writer {
   bool shrank_ = false;     // And the file does not know it yet.
   bool may_shrink_ = true;  // Something was deleted since there were last too few free pages to bother.
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<Group> waiting_;
-  bool stop_ = false;
-  StateCounts counts_;
-  int64_t last_pos_ = 0;
+  Mutex mutex_;
+  Wakeup wake_;
+  std::deque<Group> waiting_ GUARDED_BY(mutex_);
+  bool stop_ GUARDED_BY(mutex_) = false;
+  StateCounts counts_ GUARDED_BY(mutex_);
+  int64_t last_pos_ GUARDED_BY(mutex_) = 0;
 
   std::thread thread_;
 };

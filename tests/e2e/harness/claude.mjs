@@ -21,8 +21,8 @@ export const claude_env = (model, more = {}) => ({
   ...more,
 });
 
-// A server with `claude` on its PATH. `login: false`: nobody has logged in.
-export async function claude_world(t, { args = [], env = {}, login = true } = {}) {
+// A server with `claude` on its PATH. `login: false`: nobody has logged in. `settings`: its errand.toml.
+export async function claude_world(t, { args = [], env = {}, login = true, settings = '' } = {}) {
   assert.ok(claude_binary, 'Claude Code is installed by scripts/test (tests/e2e/package.json); ERRAND_E2E_TOOLS says where');
   const model = await start_model({ strict: false });
   t.after(() => model.close());
@@ -30,6 +30,10 @@ export async function claude_world(t, { args = [], env = {}, login = true } = {}
   const bin = path.join(folder, 'bin');
   const work_dir = path.join(folder, 'project');
   for (const made of [bin, work_dir]) fs.mkdirSync(made);
+  if (settings) {
+    fs.mkdirSync(path.join(folder, 'data'), { mode: 0o700 });
+    fs.writeFileSync(path.join(folder, 'data/errand.toml'), settings);
+  }
   fs.symlinkSync(claude_binary, path.join(bin, 'claude'));
   const own = claude_env(model, { PATH: `${bin}:${process.env.PATH}`, ...env });
   if (!login) delete own.ANTHROPIC_API_KEY;

@@ -9,3 +9,5 @@ export * from './wait.mjs';
 export * from './demo.mjs';
 export * from './opencode.mjs';
 export * from './claude.mjs';
+export * from './agents.mjs';
+export * from './tmux.mjs';

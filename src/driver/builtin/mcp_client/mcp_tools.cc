@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "driver/builtin/tools/arguments.h"
-#include "driver/command/spawn.h"
+#include "driver/run/spawn.h"
 #include "driver/run_name.h"
 #include "files/copy.h"
 #include "model/model.h"
@@ -137,7 +137,7 @@ Result<Client::Make> Servers::transport_for(const std::string& name, const McpSe
     if (!parts_.http) return fail(Code::unsupported, "This server cannot make HTTP requests.");
     http::Headers headers(server.headers.begin(), server.headers.end());
     for (const auto& [header, variable] : server.headers_env) {
-      const std::string value = command::server_variable(settings_.command, variable);
+      const std::string value = run::server_variable(settings_.command, variable);
       if (value.empty())
         return fail(
             Code::invalid_argument,
@@ -155,7 +155,7 @@ Result<Client::Make> Servers::transport_for(const std::string& name, const McpSe
     for (const auto& [variable, value] : server.env) task.launch.env.insert_or_assign(variable, value);
     task.launch.pass_env.insert(task.launch.pass_env.end(), server.pass_env.begin(), server.pass_env.end());
     const std::string run = run_name({task.id, task.run, "mcp", fmt::format("{:016x}", parts_.random.next())});
-    command::Spawn spawn = command::plan_spawn(settings_.command, task, run, server.command);
+    run::Spawn spawn = run::plan_spawn(settings_.command, task, run, server.command);
     spawn.request.output_limit = 0;
     auto open = settings_.command.open_journal;
     if (!open)
@@ -165,7 +165,7 @@ Result<Client::Make> Servers::transport_for(const std::string& name, const McpSe
     return make_stdio_transport(
         {parts_.supervisor, parts_.timers, parts_.background, parts_.engine, std::move(open)}, std::move(spawn.request),
         [options = settings_.command, can = parts_.supervisor.abilities(), task = std::shared_ptr<const Task>(own),
-         words = server.command] { return command::sandboxed(options, can, *task, words); });
+         words = server.command] { return run::sandboxed(options, can, *task, words); });
   };
 }
 

@@ -15,9 +15,9 @@
 #include "driver/builtin/tools/arguments.h"
 #include "driver/builtin/tools/in_background.h"
 #include "driver/builtin/tools/process_tools.h"
-#include "driver/command/outcome.h"
-#include "driver/command/spawn.h"
-#include "driver/command/usage_text.h"
+#include "driver/run/outcome.h"
+#include "driver/run/spawn.h"
+#include "driver/run/usage_text.h"
 #include "driver/run_name.h"
 #include "files/copy.h"
 #include "model/model.h"
@@ -131,7 +131,7 @@ std::string ending_text(const process::RunEnd& end, const Arguments& arguments) 
     case How::limit:
       break;
   }
-  const Outcome outcome = command::make_outcome(end, {}, arguments.timeout_s * 1000, Surface::tools);
+  const Outcome outcome = run::make_outcome(end, {}, arguments.timeout_s * 1000, Surface::tools);
   return "[" + (outcome.error ? outcome.error->message : std::string("it failed")) + "]";
 }
 
@@ -218,7 +218,7 @@ class BashRun final : public ToolRun, private process::RunListener {
                               cpu_s_ = std::max(cpu_s_, usage->cpu_s);
                               io_bytes_ = usage->io_bytes;
                               printed_ = false;
-                              answer(works, command::describe(*usage));
+                              answer(works, run::describe(*usage));
                             }));
   }
   bool unseen() const override { return probing_ && state_ == State::working; }
@@ -235,13 +235,12 @@ class BashRun final : public ToolRun, private process::RunListener {
         parts_.background, parts_.engine,
         [request, options = parts_.command, can = parts_.supervisor.abilities(), task, run = run_,
          arguments = arguments_](const GivenUp&) {
-          if (const Status good = command::check_sandbox_of(options, can, task->launch); !good)
+          if (const Status good = run::check_sandbox_of(options, can, task->launch); !good)
             return refused(good.error());
-          if (const auto folder = command::make_artifact_folder(options, task->id); !folder)
-            return refused(folder.error());
-          *request = command::make_spawn(options, can, *task, run,
-                                         {"/bin/sh", "-c", one_stream, shell_path(), arguments.command})
-                         .request;
+          if (const auto folder = run::make_artifact_folder(options, task->id); !folder) return refused(folder.error());
+          *request =
+              run::make_spawn(options, can, *task, run, {"/bin/sh", "-c", one_stream, shell_path(), arguments.command})
+                  .request;
           request->timeout_ms = arguments.timeout_s * 1000;
           request->output_limit = std::min(request->output_limit, output_kept);
           return ToolOutcome{};
@@ -383,7 +382,7 @@ class Bash final : public Tool {
       if (const auto asks = shell::find_interactive(arguments.command, variables))
         return fail(Code::invalid_argument, shell::refusal_text(*asks), "interactive");
     }
-    return command::check_sandbox_of(parts_.command, parts_.supervisor.abilities(), launch);
+    return run::check_sandbox_of(parts_.command, parts_.supervisor.abilities(), launch);
   }
 
   ProcessParts parts_;

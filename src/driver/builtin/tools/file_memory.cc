@@ -3,7 +3,7 @@
 namespace errand::builtin {
 
 void FileMemory::saw(const TaskId& task, const std::string& path, std::string identity) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto [entry, added] = seen_.insert_or_assign({task.value, path}, std::move(identity));
   if (!added) return;
   order_.push_back(entry->first);
@@ -14,7 +14,7 @@ void FileMemory::saw(const TaskId& task, const std::string& path, std::string id
 }
 
 Status FileMemory::check(const TaskId& task, const std::string& path, const std::string& identity) const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto entry = seen_.find({task.value, path});
   if (entry == seen_.end())
     return fail(Code::conflict, "You have not read " + path + " yet; call `read` on it first, then change it.",
@@ -26,7 +26,7 @@ Status FileMemory::check(const TaskId& task, const std::string& path, const std:
 }
 
 void FileMemory::forget(const TaskId& task) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   std::erase_if(seen_, [&](const auto& entry) { return entry.first.first == task.value; });
   std::erase_if(order_, [&](const Key& key) { return key.first == task.value; });
 }

@@ -5,11 +5,11 @@
 
 #include <deque>
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include "base/id.h"
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace errand::builtin {
@@ -26,9 +26,9 @@ class FileMemory {
 
  private:
   using Key = std::pair<std::string, std::string>;  // Task and path.
-  mutable std::mutex mutex_;
-  std::map<Key, std::string> seen_;  // Guarded by mutex_.
-  std::deque<Key> order_;            // Guarded by mutex_.
+  mutable Mutex mutex_;
+  std::map<Key, std::string> seen_ GUARDED_BY(mutex_);
+  std::deque<Key> order_ GUARDED_BY(mutex_);
 };
 
 }  // namespace errand::builtin

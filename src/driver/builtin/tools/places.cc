@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "driver/command/command_driver.h"
-#include "driver/command/sandbox.h"
+#include "driver/run/options.h"
+#include "driver/run/sandbox.h"
 #include "driver/run_name.h"
 #include "process/journal.h"
 
@@ -49,18 +49,18 @@ bool is_git_control(const std::string& real) {
 }  // namespace
 
 void ReadableFolders::set(const TaskId& task, std::vector<std::string> folders) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   folders_.insert_or_assign(task.value, std::move(folders));
 }
 
 std::vector<std::string> ReadableFolders::of(const TaskId& task) const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto found = folders_.find(task.value);
   return found == folders_.end() ? std::vector<std::string>() : found->second;
 }
 
 void ReadableFolders::forget(const TaskId& task) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   folders_.erase(task.value);
 }
 
@@ -68,7 +68,7 @@ Places::Places(PlaceSettings settings, const ToolContext& context)
     : settings_(std::move(settings)),
       task_(context.task->id),
       sandboxed_(context.task->launch.sandbox != Sandbox::off),
-      artifacts_(resolved(command::artifact_folder(settings_.data_dir, context.task->id))),
+      artifacts_(resolved(run::artifact_folder(settings_.data_dir, context.task->id))),
       data_dir_(resolved(settings_.data_dir)),
       home_(settings_.home.empty() ? std::string() : resolved(settings_.home)) {
   for (const std::string& root : context.roots)
@@ -87,7 +87,7 @@ bool Places::own_log(const std::string& real) const {
 
 bool Places::hidden(const std::string& real) const {
   if (inside(real, artifacts_) || own_log(real)) return false;
-  return inside(real, data_dir_) || command::is_secret_place(home_, real);
+  return inside(real, data_dir_) || run::is_secret_place(home_, real);
 }
 
 Result<Place> Places::find(std::string_view path, Access access) const {

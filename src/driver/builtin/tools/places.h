@@ -11,11 +11,11 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "driver/builtin/tool.h"
 #include "files/beneath.h"
@@ -39,8 +39,8 @@ class ReadableFolders {
   void forget(const TaskId& task);
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::string, std::vector<std::string>> folders_;  // Guarded by mutex_.
+  mutable Mutex mutex_;
+  std::map<std::string, std::vector<std::string>> folders_ GUARDED_BY(mutex_);
 };
 
 struct PlaceSettings {

@@ -7,7 +7,7 @@
 
 #include "base/executor.h"
 #include "driver/builtin/tool.h"
-#include "driver/command/command_driver.h"
+#include "driver/run/options.h"
 #include "process/client.h"
 
 namespace errand::builtin {
@@ -17,7 +17,7 @@ struct ProcessParts {
   process::SupervisorClient& supervisor;
   Executor& background;
   Executor& engine;
-  const command::CommandOptions& command;  // As command tasks have them.
+  const run::Options& command;  // As command tasks have them.
 };
 
 std::unique_ptr<Tool> make_bash(ProcessParts parts);

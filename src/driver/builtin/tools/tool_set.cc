@@ -13,8 +13,8 @@
 #include "driver/builtin/tools/file_tools.h"
 #include "driver/builtin/tools/process_tools.h"
 #include "driver/builtin/tools/todo.h"
-#include "driver/command/artifacts.h"
-#include "driver/command/spawn.h"
+#include "driver/run/artifacts.h"
+#include "driver/run/spawn.h"
 #include "driver/run_name.h"
 #include "model/model.h"
 #include "task/agent.h"
@@ -86,10 +86,10 @@ class Set final : public ToolSet {
   }
 
   Status check(const Launch& launch) const override {
-    return command::check_surroundings(parts_.supervisor.abilities(), launch);
+    return run::check_surroundings(parts_.supervisor.abilities(), launch);
   }
   Driver::Look look(const Launch& launch) const override {
-    return command::look_at_folders(kept_command_, parts_.supervisor.abilities(), launch);
+    return run::look_at_folders(kept_command_, parts_.supervisor.abilities(), launch);
   }
 
   std::unique_ptr<TurnTools> open(std::shared_ptr<const Task> task, std::shared_ptr<const Agent> agent) override {
@@ -120,7 +120,7 @@ class Set final : public ToolSet {
     forget_todo(*todo_, task);
     release([task](const RunName& name, const process::RunStatus&) { return name.task == task; });
     parts_.background.post([folder = settings_.command.data_dir, limits = settings_.command.artifacts, task] {
-      command::Artifacts(folder, limits).remove(task);
+      run::Artifacts(folder, limits).remove(task);
     });
   }
 
@@ -138,7 +138,7 @@ class Set final : public ToolSet {
 
   PlaceSettings places() const {
     return {.data_dir = settings_.command.data_dir,
-            .home = command::server_variable(settings_.command, "HOME"),
+            .home = run::server_variable(settings_.command, "HOME"),
             .readable = readable_};
   }
   const ToolSettings& settings() const { return settings_; }
@@ -153,8 +153,8 @@ class Set final : public ToolSet {
  private:
   const ToolSettings settings_;
   const ToolSetParts parts_;
-  const std::shared_ptr<const command::CommandOptions> kept_command_ =
-      std::make_shared<command::CommandOptions>(settings_.command);  // For looks.
+  const std::shared_ptr<const run::Options> kept_command_ =
+      std::make_shared<run::Options>(settings_.command);  // For looks.
   FileMemory memory_;
   std::shared_ptr<ReadableFolders> readable_ = std::make_shared<ReadableFolders>();
   std::shared_ptr<TodoLists> todo_ = make_todo_lists();
@@ -173,10 +173,10 @@ void Turn::prepare(std::move_only_function<void(std::vector<std::string>)> ready
       context.task = task;
       context.roots = roots_of(*task);
       const Places places(set.places(), context);
-      const command::CommandOptions& options = set.settings().command;
+      const run::Options& options = set.settings().command;
       found = find_skills({.roots = context.roots,
-                           .user_folders = user_skill_folders(command::server_variable(options, "HOME"),
-                                                              command::server_variable(options, "XDG_CONFIG_HOME")),
+                           .user_folders = user_skill_folders(run::server_variable(options, "HOME"),
+                                                              run::server_variable(options, "XDG_CONFIG_HOME")),
                            .hidden = [&](const std::string& path) { return places.hidden(path); }});
     }
     set.parts().engine.post([found = std::move(found), here, this]() mutable {

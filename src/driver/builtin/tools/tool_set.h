@@ -12,7 +12,7 @@
 #include "base/timers.h"
 #include "driver/agent_tools.h"
 #include "driver/builtin/tool.h"
-#include "driver/command/command_driver.h"
+#include "driver/run/options.h"
 #include "http/client.h"
 #include "process/client.h"
 
@@ -35,7 +35,7 @@ struct FetchSettings {
 };
 
 struct ToolSettings {
-  command::CommandOptions command;  // As command tasks have them.
+  run::Options command;  // As command tasks have them.
   FetchSettings fetch;
   std::map<std::string, McpServer> mcp;  // By name.
 };

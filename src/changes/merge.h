@@ -1,0 +1,38 @@
+// A task's changes brought to the user's branch, and back. Refuses rather than overwrites: a branch is moved by
+// compare-and-set, and a work tree that has it checked out is brought along under git's own lock, after it was found
+// that no file of it is in the way. Never checkout, stash or reset.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "changes/record.h"
+
+namespace errand::changes {
+
+// Why it was not done: `files` are in the way (reason in_the_way), or were changed on both sides (reason conflict).
+struct Refused {
+  Error error;
+  std::vector<std::string> files;
+};
+
+enum class MergeMode : uint8_t {
+  squash,  // One commit on the target.
+  merge,   // A merge commit; the task's own commits are its history.
+  patch,   // Into the files of the user's work tree, uncommitted.
+};
+std::optional<MergeMode> parse_merge_mode(std::string_view text);
+
+// Brings the difference of `record.start` and `record.end` to record.target. On success the record says `merged`, and
+// where the branch stood and stands. What was refused has changed nothing.
+std::optional<Refused> merge_changes(const std::string& data_dir, Record& record, MergeMode mode,
+                                     const std::string& message);
+// The same backwards, for as long as the branch is where the merge put it.
+std::optional<Refused> undo_merge(const std::string& data_dir, Record& record);
+
+// A merge that was ended in the middle (the record says `merging`): finished or taken back, by where the branch is.
+void settle_merge(const std::string& data_dir, Record& record);
+
+}  // namespace errand::changes

@@ -1,0 +1,518 @@
+#include "changes/orders.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <sys/time.h>
+
+#include "base/fields.h"
+#include "base/json_out.h"
+#include "base/replace_file.h"
+#include "base/text.h"
+#include "changes/listing.h"
+#include "changes/merge.h"
+#include "changes/worktree.h"
+
+namespace errand::changes {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class O, class Visit>
+void visit_texts(O& order, Visit field) {
+  field("order", order.order);
+  field("data_dir", order.data_dir);
+  field("home", order.home);
+  field("task", order.task);
+  field("work_dir", order.work_dir);
+  field("title", order.title);
+  field("path", order.path);
+  field("mode", order.mode);
+  field("message", order.message);
+}
+
+std::string now_text() {
+  timeval at{};
+  ::gettimeofday(&at, nullptr);
+  return std::to_string(int64_t{at.tv_sec} * 1000 + at.tv_usec / 1000);
+}
+
+std::string ref_of(const Record& record, const char* which) { return "refs/errand/" + record.task + "/" + which; }
+
+std::string own_index(const Order& order) { return task_folder(order.data_dir, order.task) + "/index"; }
+std::string final_list(const Order& order) { return task_folder(order.data_dir, order.task) + "/changes.json"; }
+std::string final_patch(const Order& order) { return task_folder(order.data_dir, order.task) + "/changes.patch"; }
+
+// What an order answers: a reply, or why not. `record` is what is known then.
+struct Done {
+  std::optional<Record> record;
+  std::string reply = "null";
+  std::optional<Refused> refused;
+};
+Done refused(std::optional<Record> record, const Error& error, std::vector<std::string> files = {}) {
+  return {std::move(record), "null", Refused{error, std::move(files)}};
+}
+Done nothing_known(const Order& order) {
+  return refused(std::nullopt,
+                 {Code::not_found,
+                  fmt::format("Nothing is known of what task {} changed: it began without a snapshot.", order.task),
+                  "no_changes"});
+}
+
+// --- begin
+
+std::string begun_reply(const Record& record, bool watched, const std::string& why, size_t copied) {
+  std::string text;
+  JsonOut out(text);
+  std::string work_dir = record.work_dir;
+  if (!record.kind.empty()) {
+    // The same folder of it.
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(record.work_dir, error);
+    const fs::path below = real.lexically_relative(record.repository.top);
+    work_dir = below.empty() || below == "." ? record.path : record.path + "/" + below.string();
+    fs::create_directories(work_dir, error);
+  }
+  out.object()
+      .field("watched", watched)
+      .text_or_null("why", why)
+      .field("work_dir", work_dir)
+      .field("copied", copied)
+      .end();
+  return text;
+}
+
+Done begin_isolated(const Order& order, Record record, const Store& store, const Snapshot& start) {
+  record.kind = "worktree";
+  record.state = "preparing";
+  record.base_kind = order.dirty ? "dirty" : "head";
+  Result<Head> head = head_of(record.repository);
+  if (!head) return refused(record, head.error());
+  record.target = head->ref;
+  std::string commit = head->commit, tree = start.tree;
+  if (commit.empty()) {
+    // No commit yet: what is there becomes the first one of the task's branch.
+    Result<std::string> first = store.commit_tree(start.tree, {}, "errand: before the first commit");
+    if (!first) return refused(record, first.error());
+    if (Status given = give_objects(store, record, *first, ""); !given) return refused(record, given.error());
+    commit = record.start = *first;
+  } else if (!order.dirty) {
+    Result<std::string> of_head = store.tree_of(commit);
+    if (!of_head) return refused(record, of_head.error());
+    tree = *of_head;
+    record.start = commit;
+  }
+  if (Status kept = store.set_ref(ref_of(record, "start"), record.start); !kept) return refused(record, kept.error());
+  if (Status made = make_worktree(order.data_dir, record, commit, tree, order.title); !made)
+    return refused(record, {made.error().code, made.error().message, "isolation"});
+  const size_t copied = copy_included(store, record).value_or(0);
+  record.state = "ready";
+  record.began = now_text();
+  if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
+  return {record, begun_reply(record, true, "", copied), {}};
+}
+
+Done begin(const Order& order) {
+  Result<std::optional<Record>> known = read_record(order.data_dir, order.task);
+  if (!known) return refused(std::nullopt, known.error());
+  if (*known && (*known)->state == "ready" && is_lost(**known)) {
+    (*known)->state = "lost";
+    (void)write_record(order.data_dir, **known);
+  }
+  if (*known && ((*known)->state == "lost" || (*known)->state == "discarded"))
+    return refused(*known, {Code::conflict,
+                            fmt::format("The task's own work tree {} is {}. `errand discard --restore` makes it again.",
+                                        to_utf8((*known)->path), (*known)->state == "lost" ? "gone" : "discarded"),
+                            "isolation"});
+  // A further turn goes on in the same place, from the same start.
+  if (*known && (*known)->state != "preparing") {
+    Record record = **known;
+    record.end.clear(), record.ended.clear();
+    if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
+    return {record, begun_reply(record, true, "", 0), {}};
+  }
+  Record record = *known ? **known : Record{};
+  record.task = order.task;
+  record.work_dir = order.work_dir;
+  const auto without = [&](const Error& error) -> Done {
+    if (order.isolate) return refused(std::nullopt, {error.code, error.message, "isolation"});
+    return {std::nullopt, begun_reply(record, false, error.message, 0), {}};
+  };
+  Result<Repository> found = find_repository(order.work_dir);
+  if (!found) return without(found.error());
+  record.repository = *found;
+  if (order.isolate && !found->is_git())
+    return without(
+        {Code::unsupported,
+         fmt::format("{} is in no git repository, so the task cannot have a work tree of its own. Launch it without "
+                     "--isolate, or `git init` there.",
+                     to_utf8(order.work_dir)),
+         "isolation"});
+  if (Status may = may_be_watched(*found, order.data_dir, order.home); !may) return without(may.error());
+  Result<Store> store = Store::open(order.data_dir, *found);
+  if (!store) return without(store.error());
+  record.store = store->path();
+  Result<Fd> lock = store->lock();
+  if (!lock) return without(lock.error());
+  std::error_code error;
+  fs::create_directories(task_folder(order.data_dir, order.task), error);
+  Snapshot start;
+  if (!order.isolate || order.dirty || head_of(*found).value_or(Head{}).commit.empty()) {
+    Result<Snapshot> taken = take_snapshot(*store, *found, own_index(order), true);
+    if (!taken) {
+      fs::remove_all(task_folder(order.data_dir, order.task), error);
+      return without(taken.error());
+    }
+    start = std::move(*taken);
+  }
+  record.start = start.commit;
+  if (order.isolate) return begin_isolated(order, std::move(record), *store, start);
+  record.began = now_text();
+  if (Status kept = store->set_ref(ref_of(record, "start"), record.start); !kept) return without(kept.error());
+  if (Status kept = write_record(order.data_dir, record); !kept) return without(kept.error());
+  return {record, begun_reply(record, true, "", 0), {}};
+}
+
+// --- what changed
+
+struct Now {
+  std::string commit;
+  Listing listing;
+};
+Result<Now> look_now(const Order& order, const Record& record, bool fresh) {
+  if (is_lost(record))
+    return fail(Code::not_found, fmt::format("The task's own work tree {} is gone.", to_utf8(record.path)), "lost");
+  const Store store = Store::at(record.store);
+  Result<Fd> lock = store.lock();
+  if (!lock) return std::unexpected(lock.error());
+  Result<Snapshot> taken = take_snapshot(store, record.place(), own_index(order), fresh);
+  if (!taken) return std::unexpected(taken.error());
+  Result<std::vector<ChangedFile>> files = list_changes(store, record.start, taken->commit);
+  if (!files) return std::unexpected(files.error());
+  Now now{.commit = taken->commit, .listing = {}};
+  now.listing.files = std::move(*files);
+  now.listing.left_out = std::move(taken->left_out);
+  now.listing.left_out_more = taken->left_out_more;
+  now.listing.shared_with = others_in_folder(order.data_dir, record);
+  return now;
+}
+
+Status keep_final(const Order& order, Record& record, bool fresh = true) {
+  Result<Now> now = look_now(order, record, fresh);
+  if (!now) return std::unexpected(now.error());
+  const Store store = Store::at(record.store);
+  record.end = now->commit;
+  record.ended = now_text();
+  now->listing.final = true;
+  if (Status kept = store.set_ref(ref_of(record, "end"), record.end); !kept) return kept;
+  (void)keep_objects(store, record.end, record.start);
+  (void)write_patch(store, record.start, record.end, final_patch(order));
+  const int failed = replace_file(final_list(order), to_json(now->listing), 0600, Durability::power);
+  if (failed != 0) return fail(Code::unavailable, "The list of changes cannot be written.", "store");
+  return write_record(order.data_dir, record);
+}
+
+Done finish(const Order& order, Record record) {
+  if (Status kept = keep_final(order, record); !kept) {
+    if (is_lost(record)) {
+      record.state = "lost";
+      (void)write_record(order.data_dir, record);
+    }
+    return refused(record, kept.error());
+  }
+  return {record, read_small(final_list(order), size_t{16} << 20).value_or("null"), {}};
+}
+
+Done list(const Order& order, const Record& record) {
+  if (!record.end.empty() || record.state == "discarded" || is_lost(record))
+    if (std::optional<std::string> kept = read_small(final_list(order), size_t{16} << 20)) return {record, *kept, {}};
+  Result<Now> now = look_now(order, record, false);
+  if (!now) return refused(record, now.error());
+  (void)Store::at(record.store).set_ref(ref_of(record, "now"), now->commit);
+  return {record, to_json(now->listing), {}};
+}
+
+std::string patch_reply(const std::string& path, std::optional<std::string_view> patch, const std::string& why) {
+  std::string text;
+  JsonOut out(text);
+  out.object().field("path", path).key("patch");
+  if (patch)
+    out.value(*patch);
+  else
+    out.null();
+  out.text_or_null("why", why).end();
+  return text;
+}
+
+Done file(const Order& order, const Record& record) {
+  const Store store = Store::at(record.store);
+  const std::string to = !record.end.empty() ? record.end : store.ref(ref_of(record, "now")).value_or("");
+  if (to.empty()) return refused(record, {Code::conflict, "Ask for the list of changes first.", "no_list"});
+  Result<std::vector<ChangedFile>> files = list_changes(store, record.start, to);
+  if (files) {
+    for (const ChangedFile& one : *files) {
+      if (one.path != order.path && to_utf8(one.path) != order.path && percent_encoded(one.path) != order.path)
+        continue;
+      Result<std::string> patch = file_patch(store, record.start, to, one);
+      if (patch) return {record, patch_reply(one.path, *patch, ""), {}};
+      if (patch.error().reason == "large_patch") return {record, patch_reply(one.path, {}, patch.error().message), {}};
+      files = std::unexpected(patch.error());
+      break;
+    }
+    if (files) return refused(record, {Code::not_found, "The task did not change this file.", "no_file"});
+  }
+  // The objects are gone: what was kept at its end is there.
+  const std::optional<std::string> patch = read_small(final_patch(order), whole_patch_max);
+  if (!patch) return refused(record, files.error());
+  const std::string name = " b/" + order.path + "\n";
+  for (const std::string_view section : patch_sections(*patch))
+    if (std::string(first_line(section)).append("\n").ends_with(name)) {
+      if (section.size() > patch_bytes_max)
+        return {record, patch_reply(order.path, {}, "The patch is too large to be shown."), {}};
+      return {record, patch_reply(order.path, section, ""), {}};
+    }
+  return refused(record, {Code::not_found, "The task did not change this file.", "no_file"});
+}
+
+// The file that has it: the server sends it from there.
+Done patch(const Order& order, Record record) {
+  std::error_code error;
+  std::string path = final_patch(order);
+  if (record.end.empty() || !fs::exists(path, error)) {
+    Result<Now> now = look_now(order, record, false);
+    if (!now) return refused(record, now.error());
+    path = task_folder(order.data_dir, order.task) + "/now.patch";
+    if (Status made = write_patch(Store::at(record.store), record.start, now->commit, path); !made)
+      return refused(record, made.error());
+  }
+  const std::optional<std::string> text = read_small(path, size_t{32} << 20);
+  if (!text)
+    return refused(
+        record, {Code::too_large, fmt::format("The patch is larger than 32 MiB; it is in {}.", path), "large_patch"});
+  return {record, patch_reply("", *text, ""), {}};
+}
+
+// --- what the user decides
+
+Done must_be_isolated(const Order& order, Record record, const std::function<Done(Record)>& then) {
+  if (record.kind.empty())
+    return refused(record, {Code::conflict,
+                            fmt::format("Task {} worked in the folder itself, so there is nothing to {}.", order.task,
+                                        order.order),
+                            "not_isolated"});
+  if (record.state == "merging") {
+    settle_merge(order.data_dir, record);
+    (void)write_record(order.data_dir, record);
+  }
+  return then(std::move(record));
+}
+
+Done merge(const Order& order, Record record) {
+  const std::optional<MergeMode> mode = parse_merge_mode(order.mode.empty() ? "squash" : order.mode);
+  if (!mode) return refused(record, {Code::invalid_argument, "`mode` must be squash, merge or patch.", "mode"});
+  if (record.state == "discarded" || record.state == "merged")
+    return refused(record,
+                   {Code::conflict, fmt::format("The task's changes are {} already.", record.state), record.state});
+  if (!is_lost(record)) {
+    if (Status kept = keep_final(order, record); !kept) return refused(record, kept.error());
+  } else if (record.end.empty()) {
+    return refused(record, {Code::not_found, "The task's own work tree is gone, and it has no end snapshot.", "lost"});
+  }
+  const Store store = Store::at(record.store);
+  Result<Fd> lock = store.lock();
+  if (!lock) return refused(record, lock.error());
+  std::optional<Refused> why =
+      merge_changes(order.data_dir, record, *mode, order.message.empty() ? order.title : order.message);
+  // A conflict is a state: it says what to do next, and goes when a merge succeeds.
+  if (why && why->error.reason == "conflict") record.state = "conflict";
+  if (Status kept = write_record(order.data_dir, record); !kept && !why) why = Refused{kept.error(), {}};
+  if (why) return {record, "null", std::move(why)};
+  std::string text;
+  JsonOut out(text);
+  out.object().field("mode", order.mode.empty() ? "squash" : order.mode);
+  out.text_or_null("commit", record.merged_to)
+      .text_or_null("target", record.target)
+      .text_or_null("work_dir", record.merged_at);
+  out.end();
+  return {record, text, {}};
+}
+
+Done undo(const Order& order, Record record) {
+  const Store store = Store::at(record.store);
+  Result<Fd> lock = store.lock();
+  if (!lock) return refused(record, lock.error());
+  std::optional<Refused> why = undo_merge(order.data_dir, record);
+  if (Status kept = write_record(order.data_dir, record); !kept && !why) why = Refused{kept.error(), {}};
+  return {record, "null", std::move(why)};
+}
+
+Done discard(const Order& order, Record record) {
+  if (record.state == "discarded") return {record, "null", {}};
+  if (!is_lost(record)) {
+    if (Status kept = keep_final(order, record); !kept) return refused(record, kept.error());
+    Result<Head> head = head_of(record.place());
+    if (!head) return refused(record, head.error());
+    record.tip = head->ref == "refs/heads/" + record.branch ? head->commit : "";
+    if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
+    if (Status removed = remove_worktree(order.data_dir, record); !removed) return refused(record, removed.error());
+  }
+  record.state = "discarded";
+  if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
+  return {record, "null", {}};
+}
+
+Done restore(const Order& order, Record record) {
+  if (record.state != "discarded" && !is_lost(record))
+    return refused(record, {Code::conflict, "The task's own work tree is there; nothing was discarded.", "state"});
+  const Store store = Store::at(record.store);
+  Result<std::string> tree = store.tree_of(record.end.empty() ? record.start : record.end);
+  if (!tree) return refused(record, tree.error());
+  // Where somebody deleted the folder, the branch still is where its commits are.
+  if (record.state != "discarded")
+    record.tip = git_line({.args = {"rev-parse", "-q", "--verify", "refs/heads/" + record.branch},
+                           .git_dir = record.repository.common_dir})
+                     .value_or("");
+  else
+    record.branch.clear();
+  const std::string commit = record.tip.empty() ? record.base : record.tip, base = record.base;
+  if (commit != base)
+    if (Status given = give_objects(store, record, commit, base); !given) return refused(record, given.error());
+  if (Status made = make_worktree(order.data_dir, record, commit, *tree, order.title); !made)
+    return refused(record, made.error());
+  record.base = base;
+  record.tip.clear();
+  record.state = "ready";
+  if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
+  return {record, "null", {}};
+}
+
+Done forget(const Order& order, Record record) {
+  const Store store = Store::at(record.store);
+  std::error_code error;
+  const bool taken = record.state == "merged" || record.state == "discarded" || record.state == "lost";
+  if (!record.kind.empty() && !is_lost(record)) {
+    // Only what is in the target or was thrown away goes; a branch with commits that nobody has, or files, stays.
+    Result<Now> now = look_now(order, record, true);
+    const Result<Head> head = head_of(record.place());
+    const bool untouched =
+        now && now->listing.files.empty() && now->listing.left_out.empty() && head && head->commit == record.base;
+    const bool same = now && head && !record.end.empty() && store.tree_of(now->commit) == store.tree_of(record.end) &&
+                      now->listing.left_out.empty();
+    if (untouched || (taken && same)) {
+      record.tip = head->commit;
+      (void)remove_worktree(order.data_dir, record);
+    }
+  }
+  store.drop_refs("refs/errand/" + record.task + "/");
+  fs::remove_all(task_folder(order.data_dir, order.task), error);
+  return {std::nullopt, "null", {}};
+}
+
+Done settle(const Order& order, Record record) {
+  if (record.state == "ready" && is_lost(record)) record.state = "lost";
+  if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
+  return {record, "null", {}};
+}
+
+Done dispatch(const Order& order) {
+  if (order.order == "begin") return begin(order);
+  Result<std::optional<Record>> known = read_record(order.data_dir, order.task);
+  if (!known) return refused(std::nullopt, known.error());
+  if (!*known) return nothing_known(order);
+  const Record& record = **known;
+  if (order.order == "finish") return finish(order, record);
+  if (order.order == "list") return list(order, record);
+  if (order.order == "file") return file(order, record);
+  if (order.order == "patch") return patch(order, record);
+  if (order.order == "forget") return forget(order, record);
+  using Act = Done (*)(const Order&, Record);
+  constexpr std::pair<std::string_view, Act> acts[] = {
+      {"merge", merge}, {"undo", undo}, {"discard", discard}, {"restore", restore}, {"settle", settle}};
+  for (const auto& [name, act] : acts)
+    if (order.order == name)
+      return must_be_isolated(order, record, [&](Record settled) { return act(order, std::move(settled)); });
+  return refused(record, {Code::invalid_argument, "There is no such order.", "order"});
+}
+
+void write_isolation(JsonOut& out, const Record& record) {
+  out.object().field("kind", record.kind).field("state", record.state).field("path", record.path);
+  out.field("branch", record.branch).field("base", record.base).field("repo", record.repository.top);
+  out.field("target", record.target).end();
+}
+
+}  // namespace
+
+std::string encode(const Order& order) {
+  std::string text;
+  JsonOut out(text);
+  out.object();
+  visit_texts(order, [&](const char* name, const std::string& value) {
+    out.field(std::string_view(name), percent_encoded(value));
+  });
+  out.field("isolate", order.isolate).field("dirty", order.dirty).end();
+  return text;
+}
+
+Result<Order> decode_order(std::string_view text) {
+  Result<Document> document = Document::parse(text);
+  if (!document) return std::unexpected(document.error());
+  Order order;
+  Fields fields(document->value());
+  visit_texts(order, [&](const char* name, std::string& into) {
+    fields.text(name, into, {.bytes_max = size_t{256} << 10, .may_be_blank = true});
+    into = percent_decoded(into);
+  });
+  fields.flag("isolate", order.isolate);
+  fields.flag("dirty", order.dirty);
+  if (Status status = fields.done(); !status) return std::unexpected(status.error());
+  if (order.task.empty() || order.task.find_first_of("/.") != std::string::npos || !order.data_dir.starts_with('/'))
+    return fail(Code::invalid_argument, "The order names no task or no folder.", "order");
+  return order;
+}
+
+std::string carry_out(const Order& order) {
+  const Done done = dispatch(order);
+  std::string text;
+  JsonOut out(text);
+  out.object().key("isolation");
+  if (done.record && !done.record->kind.empty())
+    write_isolation(out, *done.record);
+  else
+    out.null();
+  if (done.refused) {
+    const Error& error = done.refused->error;
+    out.key("error").object().field("code", name(error.code)).field("message", error.message);
+    out.field("reason", error.reason).key("files").array();
+    for (size_t i = 0; i < std::min<size_t>(done.refused->files.size(), 200); ++i) out.value(done.refused->files[i]);
+    out.end().end();
+  } else {
+    out.key("reply").raw(done.reply);
+  }
+  out.end();
+  return text;
+}
+
+int run_order(const std::string& text) {
+  Result<Order> order = decode_order(text);
+  std::string answer;
+  if (order) {
+    answer = carry_out(*order);
+  } else {
+    JsonOut out(answer);
+    out.object().key("isolation").null().key("error").object().field("code", name(order.error().code));
+    out.field("message", order.error().message)
+        .field("reason", order.error().reason)
+        .key("files")
+        .array()
+        .end()
+        .end()
+        .end();
+  }
+  answer += '\n';
+  return std::fwrite(answer.data(), 1, answer.size(), stdout) == answer.size() && std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+}  // namespace errand::changes

@@ -1,0 +1,45 @@
+// What `errand changes` does: one order, given as JSON, answered as JSON, in a process of its own under the supervisor.
+//
+//   begin    before a turn: the start snapshot, and the task's own work tree where it has one. May be repeated.
+//   finish   behind a turn: the end snapshot, the list and the patch, kept with the task
+//   list     the files that changed: as they are now, or as the task left them
+//   file     one file's patch
+//   patch    all of it
+//   merge, undo, discard, restore    what the user decides
+//   settle   after a crash: what was being merged is finished or taken back
+//   forget   the task was removed; a work tree with changes that nobody took stays
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace errand::changes {
+
+struct Order {
+  std::string order;
+  std::string data_dir;
+  std::string home;
+  std::string task;
+  std::string work_dir = {};
+  std::string title = {};
+  bool isolate = false;
+  bool dirty = false;     // The work tree begins with what is uncommitted.
+  std::string path = {};  // `file`: as the list has it.
+  std::string mode = {};
+  std::string message = {};
+  bool operator==(const Order&) const = default;
+};
+
+std::string encode(const Order& order);
+Result<Order> decode_order(std::string_view text);
+
+// The answer as JSON: {"isolation": ..., "reply": ...} or {"isolation": ..., "error": {code, message, reason, files}}.
+// `isolation` is null where the task has none.
+std::string carry_out(const Order& order);
+// The whole of main: reads the order from its one argument, prints the answer.
+int run_order(const std::string& text);
+
+}  // namespace errand::changes

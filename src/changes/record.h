@@ -1,0 +1,42 @@
+// What errand keeps of a task's changes, in data_dir/changes/tasks/<task>/: the record, the index of its snapshots, and
+// behind its end the list and the patch. Written by `errand changes` alone, whole and synced.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "changes/repository.h"
+
+namespace errand::changes {
+
+struct Record {
+  std::string task;
+  std::string work_dir;   // As the launch named it.
+  Repository repository;  // The user's.
+  std::string store;
+  std::string start, end;    // Snapshots; `end` is empty while it works.
+  std::string began, ended;  // Wall time in milliseconds.
+  // Isolation; `kind` is empty where there is none.
+  std::string kind;
+  std::string state;      // preparing, ready, merging, merged, kept, discarded, lost
+  std::string path;       // The work tree.
+  std::string git_dir;    // Of it.
+  std::string branch;     // "errand/<task>-<words>"
+  std::string base;       // The commit that it began at.
+  std::string base_kind;  // head, dirty
+  std::string target;     // The branch of the user that it is to be merged into: "refs/heads/main"; empty: detached.
+  std::string merged_from, merged_to;  // Where the target stood, and where it was put.
+  std::string merged_at;               // The work tree that had it; empty: none.
+  std::string tip;                     // The branch's commit when the work tree was removed.
+
+  // The task's own work tree, or the user's.
+  Repository place() const { return kind.empty() ? repository : Repository{path, git_dir, repository.common_dir}; }
+};
+
+std::string task_folder(const std::string& data_dir, const std::string& task);
+// Nothing: there is none. internal: it is damaged.
+Result<std::optional<Record>> read_record(const std::string& data_dir, const std::string& task);
+Status write_record(const std::string& data_dir, const Record& record);
+
+}  // namespace errand::changes

@@ -1,0 +1,212 @@
+#include "changes/repository.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/hash.h"
+#include "base/replace_file.h"
+#include "base/text.h"
+
+namespace errand::changes {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int folders_up_max = 64;
+constexpr int lock_patience_s = 60;
+
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+std::string resolved(const fs::path& base, std::string_view path) {
+  const fs::path whole = fs::path(path).is_absolute() ? fs::path(path) : base / path;
+  std::error_code error;
+  fs::path real = fs::weakly_canonical(whole, error);
+  return error ? whole.lexically_normal().string() : real.string();
+}
+
+// `.git` is a folder, or a file that names one.
+std::optional<std::string> git_dir_at(const std::string& top) {
+  const std::string dot = (top == "/" ? "" : top) + "/.git";
+  struct stat what{};
+  if (::lstat(dot.c_str(), &what) != 0) return std::nullopt;
+  if (is_folder(dot)) return dot;
+  const std::optional<std::string> text = read_small(dot, 4096);
+  if (!text || !text->starts_with("gitdir: ")) return std::string();
+  return resolved(top, trim(std::string_view(*text).substr(8)));
+}
+
+// A setting of the repository or the user, read and never executed.
+std::string setting(const Repository& repository, std::initializer_list<std::string> args) {
+  GitCall call{.args = {"config"}, .git_dir = repository.git_dir, .users_config = true};
+  if (call.git_dir.empty()) call.git_dir = "/dev/null";
+  call.args.insert(call.args.end(), args);
+  return git_line(call).value_or("");
+}
+
+bool is_plain(std::string_view word) {
+  return !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<std::string> read_small(const std::string& path, size_t max) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat what{};
+  if (!file || ::fstat(file.get(), &what) != 0 || !S_ISREG(what.st_mode) || static_cast<size_t>(what.st_size) > max)
+    return std::nullopt;
+  std::string text(max + 1, '\0');
+  size_t size = 0;
+  for (ssize_t n = 1; n > 0 && size < text.size(); size += n > 0 ? static_cast<size_t>(n) : 0)
+    n = ::read(file.get(), text.data() + size, text.size() - size);
+  if (size > max) return std::nullopt;
+  text.resize(size);
+  return text;
+}
+
+Result<Repository> find_repository(const std::string& folder) {
+  if (!is_folder(folder)) return fail(Code::not_found, "The folder " + to_utf8(folder) + " is not there.", "no_folder");
+  const std::string real = resolved("/", folder);
+  if (real.find('\n') != std::string::npos)
+    return fail(Code::unsupported, "A folder whose name has a line end in it cannot be watched.", "bad_folder");
+  fs::path top = real;
+  for (int i = 0; i < folders_up_max; ++i, top = top.parent_path()) {
+    const std::optional<std::string> git_dir = git_dir_at(top.string());
+    if (git_dir) {
+      if (!is_folder(*git_dir) || ::access((*git_dir + "/HEAD").c_str(), R_OK) != 0) {
+        // An empty `.git` folder is nothing; git walks past it, too.
+        if (!git_dir->empty() && is_folder(*git_dir)) {
+          if (top == top.root_path()) break;
+          continue;
+        }
+        return fail(Code::unsupported, "The .git of " + to_utf8(top.string()) + " names no repository.",
+                    "bad_repository");
+      }
+      Repository found{.top = top.string(), .git_dir = resolved("/", *git_dir), .common_dir = {}};
+      const std::optional<std::string> common = read_small(*git_dir + "/commondir", 4096);
+      found.common_dir = common ? resolved(*git_dir, trim(*common)) : found.git_dir;
+      if (!is_folder(found.common_dir + "/objects"))
+        return fail(Code::unsupported, "The repository of " + to_utf8(found.top) + " has no objects.",
+                    "bad_repository");
+      return found;
+    }
+    if (top == top.root_path()) break;
+  }
+  return Repository{.top = real, .git_dir = {}, .common_dir = {}};
+}
+
+Status may_be_watched(const Repository& repository, const std::string& data_dir, const std::string& home) {
+  const std::string top = repository.top == "/" ? "/" : repository.top + "/";
+  if ((resolved("/", data_dir) + "/").starts_with(top))
+    return fail(Code::unsupported, "The folder holds errand's own data, so its changes are not watched.", "own_data");
+  if (repository.is_git()) return {};
+  if (repository.top == "/" || (!home.empty() && (resolved("/", home) + "/").starts_with(top)))
+    return fail(Code::unsupported,
+                "Changes are watched in a repository or a project's folder, not in the home folder or above it.",
+                "home");
+  return {};
+}
+
+Result<Head> head_of(const Repository& repository) {
+  Head head;
+  Result<GitDone> ref = run_git({.args = {"symbolic-ref", "-q", "HEAD"}, .git_dir = repository.git_dir});
+  if (!ref) return std::unexpected(ref.error());
+  if (ref->exit_code == 0) head.ref = trim(ref->out);
+  Result<GitDone> commit =
+      run_git({.args = {"rev-parse", "-q", "--verify", "HEAD^{commit}"}, .git_dir = repository.git_dir});
+  if (!commit) return std::unexpected(commit.error());
+  if (commit->exit_code == 0) head.commit = trim(commit->out);
+  return head;
+}
+
+Result<Store> Store::open(const std::string& data_dir, const Repository& repository) {
+  const std::string& of = repository.is_git() ? repository.common_dir : repository.top;
+  const std::string path = fmt::format("{}/changes/git/{:016x}.git", data_dir, fnv_hash(of));
+  std::error_code error;
+  for (const char* folder : {"/objects/info", "/objects/pack", "/refs/heads", "/info"})
+    fs::create_directories(path + folder, error);
+  // Its settings. Values come from a repository that may be hostile: words alone are taken.
+  std::string config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogallrefupdates = false\n";
+  std::string extensions;
+  if (repository.is_git())
+    for (const char* name : {"autocrlf", "eol", "filemode", "symlinks", "ignorecase", "precomposeunicode"})
+      if (const std::string value = setting(repository, {"--get", std::string("core.") + name}); is_plain(value))
+        config += fmt::format("\t{} = {}\n", name, value);
+  if (repository.is_git() && setting(repository, {"--get", "extensions.objectformat"}) == "sha256")
+    extensions = "[extensions]\n\tobjectformat = sha256\n";
+  if (!extensions.empty()) config.replace(config.find("version = 0"), 11, "version = 1");
+  const std::string excludes = setting(repository, {"--global", "--type=path", "--get", "core.excludesFile"});
+  if (!excludes.empty() && excludes.find_first_of("\"\\\n") == std::string::npos)
+    config += fmt::format("\texcludesfile = \"{}\"\n", excludes);
+  config += extensions;
+  const auto put = [&](const std::string& name, const std::string& text) {
+    if (read_small(path + "/" + name, size_t{1} << 20) == text) return 0;
+    return replace_file(path + "/" + name, text, 0600, Durability::process);
+  };
+  int failed = put("config", config);
+  if (failed == 0) failed = put("HEAD", "ref: refs/heads/none\n");
+  if (failed == 0 && repository.is_git()) {
+    failed = put("objects/info/alternates", repository.common_dir + "/objects\n");
+    if (failed == 0)
+      failed = put("info/exclude", read_small(repository.common_dir + "/info/exclude", size_t{1} << 20).value_or(""));
+  }
+  if (failed != 0)
+    return fail(failed == ENOSPC ? Code::storage_full : Code::unavailable,
+                fmt::format("errand's store of snapshots cannot be written: {}.", std::strerror(failed)), "store");
+  return Store(path);
+}
+
+Result<Fd> Store::lock() const {
+  Fd file(::open((path_ + "/errand.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file) return fail(Code::unavailable, "The store of snapshots cannot be opened.", "store");
+  for (int tenths = 0; tenths < lock_patience_s * 20; ++tenths) {
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
+    ::usleep(50'000);
+  }
+  return fail(Code::unavailable, "Another task's snapshot of this folder takes too long; try again.", "slow");
+}
+
+Status Store::set_ref(const std::string& ref, const std::string& commit) const {
+  const Result<std::string> done = git_output(call({"update-ref", ref, commit}));
+  if (!done) return std::unexpected(done.error());
+  return {};
+}
+
+std::optional<std::string> Store::ref(const std::string& ref) const {
+  Result<std::string> commit = git_line(call({"rev-parse", "-q", "--verify", ref + "^{commit}"}));
+  if (!commit || commit->empty()) return std::nullopt;
+  return *commit;
+}
+
+void Store::drop_refs(const std::string& prefix) const {
+  const Result<std::string> names = git_output(call({"for-each-ref", "--format=delete %(refname)", prefix}));
+  if (!names || names->empty()) return;
+  GitCall remove = call({"update-ref", "--stdin"});
+  remove.input = *names;
+  (void)run_git(remove);
+}
+
+Result<std::string> Store::commit_tree(const std::string& tree, const std::vector<std::string>& parents,
+                                       const std::string& message) const {
+  GitCall commit = call({"commit-tree", tree});
+  for (const std::string& parent : parents) commit.args.insert(commit.args.end(), {"-p", parent});
+  commit.input = message + "\n";
+  return git_line(commit);
+}
+
+Result<std::string> Store::tree_of(const std::string& commit) const {
+  return git_line(call({"rev-parse", "--verify", commit + "^{tree}"}));
+}
+
+}  // namespace errand::changes

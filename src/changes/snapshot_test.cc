@@ -1,0 +1,139 @@
+#include "changes/snapshot.h"
+
+#include <gtest/gtest.h>
+
+#include "changes/diff.h"
+#include "changes/repo_test.h"
+
+namespace errand::changes {
+namespace {
+
+Result<Snapshot> snap(const TestRepo& repo, bool fresh = true) {
+  const Result<Repository> found = find_repository(repo.top());
+  const Result<Store> store = Store::open(repo.data(), *found);
+  std::filesystem::create_directories(repo.data() + "/i");
+  return take_snapshot(*store, *found, repo.data() + "/i/index", fresh);
+}
+
+std::string names_in_tree(const TestRepo& repo, const Snapshot& snapshot) {
+  const Store store = *Store::open(repo.data(), *find_repository(repo.top()));
+  return git_output(store.call({"ls-tree", "-r", "--name-only", snapshot.commit})).value();
+}
+
+TEST(Snapshot, ADirtyRepositoryIsTakenWholeAndStaysAsItWasToTheByte) {
+  const TestRepo repo;
+  repo.write("kept", "1\n");
+  repo.write("edited", "1\n");
+  repo.write("staged", "1\n");
+  repo.write(".gitignore", "*.log\n");
+  repo.commit();
+  repo.write("edited", "2\n");
+  repo.write("staged", "2\n");
+  repo.sh("git add staged");
+  repo.write("new", "n\n");
+  repo.write("noise.log", "n\n");
+  const std::string before = repo.user_state();
+  const Result<Snapshot> snapshot = snap(repo);
+  ASSERT_TRUE(snapshot) << snapshot.error().message;
+  EXPECT_EQ(repo.user_state(), before);
+  EXPECT_EQ(names_in_tree(repo, *snapshot), ".gitignore\nedited\nkept\nnew\nstaged\n");
+  repo.write("edited", "3\n");
+  EXPECT_NE(snap(repo, false)->tree, snapshot->tree);  // An edit of the same size and second is seen.
+}
+
+TEST(Snapshot, NothingOfAHostileConfigurationRuns) {
+  const TestRepo repo;
+  repo.write("a", "1\n");
+  repo.write("nest/b", "1\n");
+  repo.commit();
+  const std::string marker = repo.beside("marker");
+  const std::string program = "touch " + marker;
+  for (const std::string& in : {std::string("."), std::string("inner"), std::string("bare_inner")}) {
+    repo.sh("mkdir -p " + in + " && cd " + in +
+            " && git init -q -b main . && git config user.name A && git config user.email a@b.c");
+    if (in == "inner") repo.sh("cd inner && echo x >f && git add f && git commit -q -m x");
+    repo.sh("cd " + in + " && git config core.fsmonitor '" + program + "' && git config filter.x.clean '" + program +
+            "' && git config filter.x.smudge '" + program + "' && git config diff.external '" + program +
+            "' && git config merge.x.driver '" + program + "' && git config core.sshCommand '" + program +
+            "' && git config gpg.program '" + program +
+            "' && git config commit.gpgSign true && echo '* filter=x merge=x' >.gitattributes");
+    repo.sh("cd " + in +
+            " && mkdir -p .git/hooks && for h in post-checkout post-index-change reference-transaction post-merge "
+            "pre-commit; do printf '#!/bin/sh\\n" +
+            program + "\\n' >.git/hooks/$h; chmod +x .git/hooks/$h; done");
+  }
+  repo.write("a", "2\n");
+  repo.write("inner/f", "changed\n");
+  repo.sh("rm -f " + marker);
+  const Result<Snapshot> snapshot = snap(repo);
+  ASSERT_TRUE(snapshot) << snapshot.error().message;
+  EXPECT_EQ(snapshot->left_out, (std::vector<LeftOut>{{"bare_inner", "repository"}, {"inner", "repository"}}));
+  const std::string tree = repo.isolate(true);
+  EXPECT_EQ(file_text(tree + "/a"), "2\n");
+  std::ofstream(tree + "/a") << "3\n";
+  EXPECT_TRUE(repo.carry_out("list").contains("\"path\":\"a\""));
+  repo.sh("git update-index --assume-unchanged a; git update-index --no-assume-unchanged a; rm -f " + marker);
+  (void)repo.merge();
+  (void)repo.carry_out("discard");
+  (void)repo.carry_out("restore");
+  (void)repo.carry_out("forget");
+  EXPECT_FALSE(std::filesystem::exists(marker));
+}
+
+TEST(Snapshot, StrangeFilesAreRightOrNamed) {
+  const TestRepo repo;
+  repo.write("a", "1\n");
+  repo.commit();
+  repo.write("line\nend", "x\n");
+  repo.write("bad\xff", "x\n");
+  repo.write("large", std::string(11 << 20, 'x'));
+  repo.sh("ln -s a link && mkfifo pipe && chmod +x a");
+  const Result<Snapshot> snapshot = snap(repo);
+  ASSERT_TRUE(snapshot) << snapshot.error().message;
+  EXPECT_EQ(snapshot->left_out, (std::vector<LeftOut>{{"large", "large"}}));
+  const Store store = *Store::open(repo.data(), *find_repository(repo.top()));
+  const auto files = list_changes(store, repo.sh("git rev-parse HEAD").substr(0, 40), snapshot->commit);
+  ASSERT_TRUE(files) << files.error().message;
+  std::string seen;
+  for (const ChangedFile& file : *files) seen += file.path + "|" + file.status + file.new_mode + "\n";
+  EXPECT_EQ(seen, "a|M100755\nbad\xff|A100644\nline\nend|A100644\nlink|A120000\n");
+}
+
+TEST(Snapshot, ASplitIndexAStaleLockAndASparseCheckoutAreNoObstacle) {
+  const TestRepo repo;
+  repo.write("a/x", "1\n");
+  repo.write("b/y", "1\n");
+  repo.commit();
+  repo.sh("touch .git/index.lock");
+  EXPECT_TRUE(snap(repo));
+  repo.sh("rm .git/index.lock && git update-index --split-index");
+  repo.write("a/x", "2\n");
+  const Result<Snapshot> split = snap(repo);
+  ASSERT_TRUE(split) << split.error().message;
+  EXPECT_EQ(names_in_tree(repo, *split), "a/x\nb/y\n");
+  repo.sh("git update-index --no-split-index && git checkout -q . && git sparse-checkout set a");
+  const std::string before = repo.user_state();
+  const Result<Snapshot> sparse = snap(repo);
+  ASSERT_TRUE(sparse) << sparse.error().message;
+  EXPECT_EQ(names_in_tree(repo, *sparse), "a/x\nb/y\n");
+  EXPECT_EQ(repo.user_state(), before);
+}
+
+TEST(Snapshot, AFolderWithoutARepositoryIsTakenWithinBounds) {
+  const TestRepo repo;
+  repo.sh("rm -rf .git");
+  repo.write("a", "1\n");
+  const Result<Snapshot> snapshot = snap(repo);
+  ASSERT_TRUE(snapshot) << snapshot.error().message;
+  EXPECT_EQ(names_in_tree(repo, *snapshot), "a\n");
+  const Repository found = *find_repository(repo.top());
+  const Store store = *Store::open(repo.data(), found);
+  const Result<Snapshot> refused = take_snapshot(store, found, repo.data() + "/i/index", true, {.plain_files = 0});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason, "large_folder");
+  EXPECT_EQ(may_be_watched({.top = "/"}, repo.data(), "/home/ada").error().reason, "own_data");
+  EXPECT_EQ(may_be_watched({.top = "/home/ada"}, repo.data(), "/home/ada").error().reason, "home");
+}
+
+}  // namespace
+}  // namespace errand::changes

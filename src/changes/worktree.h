@@ -1,0 +1,38 @@
+// A task's own work tree: made, found lost, removed.
+//
+// git makes it empty (no hook, no filter); its files are written through the store. It is locked, so that no clean-up
+// of the user's takes it, and lies in errand's data folder. Nothing here removes what git refuses to remove.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "changes/record.h"
+
+namespace errand::changes {
+
+// "fix-the-failing-test": letters, digits and dashes, at most 40; "task" where nothing is left of the text.
+std::string slug(std::string_view text);
+
+// Makes `record.path` with the branch `record.branch` at `commit` and the files of `tree`; what an earlier try left is
+// removed first. On success path, branch and git_dir of the record are set. Errors say what to do; nothing is left
+// then. `words`: for the branch's name.
+Status make_worktree(const std::string& data_dir, Record& record, const std::string& commit, const std::string& tree,
+                     std::string_view words);
+
+// Files that the user's `.worktreeinclude` names and git ignores are copied; none is overwritten. Answers how many
+// were.
+Result<size_t> copy_included(const Store& store, const Record& record);
+
+// Removes the work tree and, where it still is at `record.tip`, the branch. The work is in the snapshots.
+Status remove_worktree(const std::string& data_dir, const Record& record);
+
+// The folder was deleted by somebody else.
+bool is_lost(const Record& record);
+
+// Copies objects from the store into the user's repository: all of `commit` that `without` (or nothing) does not have.
+Status give_objects(const Store& store, const Record& record, const std::string& commit, const std::string& without);
+
+}  // namespace errand::changes

@@ -1,0 +1,97 @@
+#include "driver/program/holder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace errand::program {
+
+namespace {
+
+constexpr Millis leave_ms = 2'000;  // For it to leave by itself when its input ends.
+
+}  // namespace
+
+struct Holder::Entry final : lines::Listener {
+  Entry(Holder& holder, TaskId task, Kept what)
+      : holder(holder),
+        task(std::move(task)),
+        kept(std::move(what)),
+        timer(holder.parts_.timers),
+        child(holder.parts_, {}, kept.run, *this) {}
+
+  void started(int64_t /*taken*/) override {}
+  void lines(std::span<const lines::Line> lines) override {
+    for (const lines::Line& line : lines) {
+      kept.next = line.next;
+      if (holder.wakes_ && holder.wakes_(line.text)) holder.leave(*this);
+    }
+  }
+  void ended(const lines::End& /*end*/) override { holder.gone(this); }
+
+  Holder& holder;
+  const TaskId task;
+  Kept kept;
+  bool leaving = false;
+  Timer timer;
+  lines::LineChild child;  // Last: it calls the rest.
+};
+
+Holder::Holder(lines::Parts parts, std::function<Bounds()> bounds, Wakes wakes)
+    : parts_(std::move(parts)), bounds_(std::move(bounds)), wakes_(std::move(wakes)) {}
+
+Holder::~Holder() = default;
+
+bool Holder::keeps() const {
+  const Bounds bounds = bounds_ ? bounds_() : Bounds();
+  return bounds.idle_ms > 0 && bounds.most > 0;
+}
+
+void Holder::keep(const TaskId& task, Kept kept) {
+  end(task);
+  const Bounds bounds = bounds_();
+  Entry& entry = *entries_.emplace_back(std::make_unique<Entry>(*this, task, std::move(kept)));
+  entry.child.attach(entry.kept.next);
+  entry.timer.set(bounds.idle_ms, [this, &entry] { leave(entry); });
+  int64_t waiting = std::ranges::count_if(entries_, [](const auto& one) { return !one->leaving; });
+  for (const auto& one : entries_)
+    if (waiting > bounds.most && !one->leaving) {
+      leave(*one);
+      --waiting;
+    }
+}
+
+std::optional<Kept> Holder::take(const TaskId& task, std::string_view key) {
+  const auto found =
+      std::ranges::find_if(entries_, [&](const auto& entry) { return entry->task == task && !entry->leaving; });
+  if (found == entries_.end()) return std::nullopt;
+  if ((*found)->kept.key != key) {
+    leave(**found);
+    return std::nullopt;
+  }
+  Kept kept = std::move((*found)->kept);
+  entries_.erase(found);
+  return kept;
+}
+
+void Holder::end(const TaskId& task) {
+  for (const auto& entry : entries_)
+    if (entry->task == task) leave(*entry);
+}
+
+// The server leaves: nobody will be there to see whether they obey.
+void Holder::end_all() {
+  for (const auto& entry : entries_) entry->child.drop();
+  entries_.clear();
+}
+
+void Holder::leave(Entry& entry) {
+  if (std::exchange(entry.leaving, true)) return;
+  entry.child.close_input();
+  entry.timer.set(leave_ms, [&entry] { entry.child.stop(); });
+}
+
+void Holder::gone(const Entry* entry) {
+  std::erase_if(entries_, [entry](const auto& one) { return one.get() == entry; });
+}
+
+}  // namespace errand::program
