@@ -34,7 +34,10 @@ describe('the built-in agent', async () => {
     // It asks before it changes anything.
     await status(page, 'needsInput');
     const ask = page.locator('[data-ask][data-open=true]');
-    await ask.getByText('sum.sh').waitFor();
+    await ask.getByText('Change sum.sh?').waitFor();
+    // What is decided about: the edit, and where (R14.3).
+    await ask.locator('[data-diff]').getByText('+echo $((1 + 2))', { exact: true }).waitFor();
+    assert.match(await ask.getByTestId('ask-folder').innerText(), /^in /);
     await check_accessible(page, 'a permission that is asked for');
     await shot(page, 'permission');
     assert.equal(read('sum.sh'), 'echo start\necho $((1 + 1))\necho end\n');
