@@ -48,7 +48,7 @@ struct KeeperReport {
   enum Kind : uint8_t {
     started,   // Not at once: a short run is told of in one piece, as gone.
     failed,    // `text`: why there is no child.
-    refused,   // `error`: the run's folder could not be made and brought to disk; nothing was started.
+    refused,   // `error`: a folder of the run could not be made (or brought to disk); nothing was started.
     gone,      // The whole tree. `waits`: it takes a further run, now or when the end is recorded.
     recorded,  // The end is on disk. `waits`: the same.
     delayed,   // `error`: it could not be written yet; tried again every second.

@@ -197,7 +197,7 @@ void SupervisedRun::started(const KeeperReport& report) {
 }
 
 void SupervisedRun::refused(int error) {
-  Error reason = machine_error("The run's folder could not be made", error).error();
+  Error reason = machine_error("The run's folder, or the one for its artifacts, could not be made", error).error();
   for (const Waiting& waiting : std::exchange(waiting_, {})) {
     FrameOut out;
     put_error(out.add("re", waiting.id), reason);

@@ -6,6 +6,7 @@
 
 #include "base/id.h"
 #include "process/journal_format.h"
+#include "process/protocol.h"
 #include "process/run.h"
 
 namespace errand::process {
@@ -115,9 +116,32 @@ TEST(Wire, TheLongestEndFitsItsPlace) {
   end.exit_code = end.signal = std::numeric_limits<int>::min();
   end.max_memory_bytes = end.output_bytes = end.started_at.ms = end.ended_at.ms = std::numeric_limits<int64_t>::min();
   end.cpu_s = 1e12;
+  end.left_nothing = true;
+  end.limit = "processes";
+  end.limit_value = end.limit_seen = std::numeric_limits<int64_t>::min();
   std::string record = encode_end(end);
   EXPECT_LE(record.size(), static_cast<size_t>(end_room));
   ASSERT_TRUE(decode_end(record));
+}
+
+// A server and a supervisor of different builds: what one does not say is what the other did before there was a word.
+TEST(Wire, WhatAnOlderOneDoesNotSayIsAsItWas) {
+  const auto read = [](const SpawnRequest& request) {
+    FrameOut out;
+    put_spawn(out, request);
+    return get_spawn(*Fields::parse(out.payload()));
+  };
+  SpawnRequest request{.run = "task_a.1", .argv = {"true"}, .work_dir = "/"};
+  EXPECT_FALSE(read(request)->boot_stored);
+  EXPECT_EQ(read(request)->artifacts, "");
+  request.boot_stored = true;
+  request.artifacts = "/data/artifacts/task_a";
+  EXPECT_TRUE(read(request)->boot_stored);
+  EXPECT_EQ(read(request)->artifacts, request.artifacts);
+  request.artifacts = "artifacts/task_a";
+  EXPECT_FALSE(read(request)) << "relative to whose folder?";
+  EXPECT_FALSE(get_abilities(*Fields::parse(FrameOut().add("cgroup", int64_t{1}).payload())).artifacts);
+  EXPECT_FALSE(get_end(*Fields::parse(FrameOut().add("how", "exited").payload())).left_nothing);
 }
 
 TEST(Wire, OnlyATaskAndANumberNameARun) {

@@ -102,6 +102,7 @@ void CommandTurn::could_not_attach(const Error& error) {
   if (error.code == Code::not_found && mark.next == 0) {
     if (stopping_) return finish({}, {Outcome::Kind::stopped, {}, {}, {}, {}});
     if (mark.boot.empty() || mark.boot == options_.boot) return spawn();
+    supervisor_.forget(this);
     return finish({}, {Outcome::Kind::lost,
                        {},
                        TaskError{"interrupted",
