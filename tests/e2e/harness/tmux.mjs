@@ -60,6 +60,8 @@ export class Terminal {
   }
   // The shell has its terminal back as it was: it echoes, takes lines, and shows its own screen.
   async is_restored() {
+    // What is typed before the program has left would be the program's.
+    await until(() => this.tmux('display-message', '-p', '#{pane_current_command}').trim() === 'bash', { what: 'the shell is in front' });
     this.run('stty -a | tr " " "\\n" | grep -x -e icanon -e echo | tr "\\n" "+"; echo "the shell"" is back"');
     await this.shows(/(icanon\+echo|echo\+icanon)\+the shell is back/);
     assert.equal(this.tmux('display-message', '-p', '#{alternate_on}').trim(), '0', 'its own screen');
