@@ -181,7 +181,7 @@ describe('the Chat page', async () => {
     await options.getByLabel('Permissions').selectOption('deny');
     await check_accessible(page, 'the options of a new task');
     const [launched] = await Promise.all([page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/api/tasks')), send(page, 'text')]);
-    assert.deepEqual(launched.postDataJSON(), { agent_id: 'demo', message: 'text', work_dir: server.folder, permission: 'deny', budget: { cost_usd: 2.5 } });
+    assert.deepEqual(launched.postDataJSON(), { agent_id: 'demo', message: 'text', surface: 'page', work_dir: server.folder, permission: 'deny', budget: { cost_usd: 2.5 } });
     await until(() => task_id(page), { what: 'it is a task' });
     assert.equal((await server.task(task_id(page))).work_dir, server.folder);
 

@@ -13,9 +13,7 @@ import { Diff } from './Diff';
 import type { Ask } from './transcript';
 
 type Scope = 'once' | 'call' | 'pattern' | 'task' | 'agent';
-type Reply =
-  | { decision: 'allow' | 'deny'; scope?: Scope; pattern?: string; message?: string }
-  | { answer: string };
+type Reply = { decision: 'allow' | 'deny'; scope?: Scope; pattern?: string; message?: string } | { answer: string };
 
 // A question of the agent, answered where it stands.
 interface Props {

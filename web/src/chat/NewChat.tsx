@@ -157,10 +157,7 @@ export function NewChat({ agentId, forkOf, at }: Props) {
           disabled={!chosen?.available || (forkOf !== undefined && !fork)}
           onSend={launch}
         >
-          <FolderChip
-            folder={options.folder}
-            onChange={(folder) => setOptions((old) => ({ ...old, folder }))}
-          />
+          <FolderChip folder={options.folder} onChange={(folder) => setOptions((old) => ({ ...old, folder }))} />
           <button type="button" className="btn btn-ghost" aria-expanded={open} onClick={() => setOpen(!open)}>
             <SlidersHorizontal size={15} aria-hidden />
             {t('launch.options')}

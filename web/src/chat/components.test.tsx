@@ -95,10 +95,7 @@ describe('AskCard', () => {
     const { rerender } = render(<AskCard folder={null} taskId="t" ask={ask} open />);
     expect(screen.getAllByRole('button').map((each) => each.textContent)).toEqual(['red', 'blue', 'Answer']);
     rerender(<AskCard folder={null} taskId="t" ask={{ ...ask, kind: 'permission' }} open />);
-    expect(screen.getAllByRole('button').map((each) => each.textContent)).toEqual([
-      'Allow once',
-      'Deny',
-    ]);
+    expect(screen.getAllByRole('button').map((each) => each.textContent)).toEqual(['Allow once', 'Deny']);
     rerender(
       <AskCard
         folder={null}
