@@ -227,7 +227,7 @@ describe('the Chat page', async () => {
     await page.getByTestId('fork-of').getByText('noop number 2', { exact: true }).waitFor();
     await check_accessible(page, 'a fork');
     const [launched] = await Promise.all([page.waitForResponse((reply) => reply.request().method() === 'POST' && reply.url().endsWith('/api/tasks')), send(page, 'text from here')]);
-    assert.deepEqual(launched.request().postDataJSON(), { agent_id: 'demo', message: 'text from here', fork: true, parent_session_id: task.session_id, parent_message_id: wanted.id });
+    assert.deepEqual(launched.request().postDataJSON(), { agent_id: 'demo', message: 'text from here', surface: 'page', fork: true, parent_session_id: task.session_id, parent_message_id: wanted.id });
     if (launched.status() === 201) assert.equal((await launched.json()).is_forked, true);
     else await page.getByText((await launched.json()).detail).waitFor();
   });
