@@ -29,8 +29,7 @@ bool odd_name(std::string_view name) {
 
 // Streams that are no files.
 bool is_stream(std::string_view target) {
-  return target == "/dev/null" || target == "/dev/stdout" || target == "/dev/stderr" || target == "-" ||
-         (!target.empty() && std::ranges::all_of(target, [](char c) { return c >= '0' && c <= '9'; }));
+  return target == "/dev/null" || target == "/dev/stdout" || target == "/dev/stderr";
 }
 
 // What gives a later word another meaning.

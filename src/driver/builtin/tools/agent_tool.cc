@@ -112,6 +112,8 @@ class AgentTool final : public Tool {
     const std::string folder = input.text("work_dir");
     Need need = need_of_command(command_of(input), folder.empty() ? launch.work_dir : folder);
     need.text = "In the background: " + need.text;
+    // It may work in another folder, with another PATH: whatever the command is, it is asked for.
+    need.reads = false;
     // What changes the meaning of a command, or hands it a secret, is not covered by a rule for the command.
     const auto add = [&](std::string line) { need.subject += "\n" + line; };
     if (const json::value* env = input.find("env"); env && env->is_object())
