@@ -256,7 +256,14 @@ void Parser::for_clause(bool select) {
     if (end == 0) return refuse("a ) is missing");
     arithmetic(end);
   } else {
-    read_word();
+    const Word name = read_word();
+    // `for PATH in .` says which programs run, as `PATH=.` does (and `path` to zsh). Other variables are the script's
+    // own.
+    if (name.text == "path" || std::ranges::none_of(name.text, [](unsigned char c) { return std::islower(c); })) {
+      Command sets;
+      sets.assignments.push_back(name.text + "=");
+      add(std::move(sets));
+    }
     skip_newlines();
     if (reserved() == "in") {
       pos_ += 2;
@@ -309,7 +316,9 @@ void Parser::test_clause() {
     if (at_end()) return refuse("the word ]] is missing");
     if (reserved() == "]]") break;
     const size_t before = pos_;
-    read_word();
+    const Word word = read_word();
+    // bash evaluates what stands beside -eq, also what was quoted: `'a[$(rm x)]'` runs.
+    if (word.text.contains("$(") || word.text.contains('`')) return refuse("a quoted text may be run");
     if (pos_ == before) ++pos_;
   }
   pos_ += 2;
@@ -391,6 +400,7 @@ void Parser::apply(const Redirect& redirect, size_t index) {
   if (redirect.output) command.output = Command::To::file;
   if (!redirect.input) return;
   command.input = redirect.from;
+  command.source = redirect.source;
   if (redirect.here >= 0) reads_here_.emplace_back(index, redirect.here);
 }
 
@@ -442,6 +452,8 @@ bool Parser::redirect(Redirect& into) {
     heres_.push_back({.delimiter = {}, .body = target.text, .read = true});
   } else if (target.known && (target.text == "/dev/tty" || target.text == "/dev/stdin")) {
     into.input = false;
+  } else {
+    into.source = target;
   }
   return true;
 }

@@ -35,6 +35,7 @@ struct Command {
   std::vector<std::string> assignments;  // "NAME=value", before the first word.
   std::vector<Word> words;               // May be empty: only assignments or redirections.
   From input = From::inherited;
+  Word source;  // Of the input, where it is a file.
   To output = To::inherited;
   std::string here;  // What a here-document or here-string gives it.
 };
