@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/home.h"
 #include "base/text.h"
 #include "shell/parse.h"
 #include "shell/rules.h"
@@ -246,6 +248,15 @@ bool only_reads(std::string_view script) {
   const Result<Script> parsed = parse(script);
   return parsed && parsed->plain && parsed->functions.empty() && !parsed->commands.empty() &&
          std::ranges::all_of(parsed->writes, is_stream) && std::ranges::all_of(parsed->commands, reads);
+}
+
+bool only_reads(std::string_view script, std::string_view folder) {
+  const auto whole = [](std::string_view path) {
+    std::string text = std::filesystem::path(path).lexically_normal().string();
+    return text.ends_with('/') ? text : text + "/";
+  };
+  if (!folder.starts_with('/') || whole(from_home("~")).starts_with(whole(folder))) return false;
+  return whole(folder) != "/" && only_reads(script);
 }
 
 }  // namespace errand::shell

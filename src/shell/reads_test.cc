@@ -1,9 +1,12 @@
 // R14.3: what only reads is not asked for; everything else is.
 #include "shell/reads.h"
 
+#include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
+
+#include "base/home.h"
 
 namespace errand::shell {
 namespace {
@@ -90,6 +93,17 @@ TEST(Reads, EverythingElseIsAsked) {
         "yarn --version", "cargo --version", "go version", "dotnet --version"})
     EXPECT_FALSE(only_reads(script)) << script;
   EXPECT_FALSE(only_reads(std::string_view("ls\0; rm a", 9)));
+}
+
+TEST(Reads, NotWhereKeysLieBelow) {
+  const std::string home = from_home("~");
+  ASSERT_TRUE(home.starts_with('/'));
+  EXPECT_TRUE(only_reads("cat a", home + "/project"));
+  EXPECT_TRUE(only_reads("cat a", "/srv/project/"));
+  EXPECT_FALSE(only_reads("rm a", "/srv/project"));
+  for (const std::string& folder :
+       {home, home + "/", home + "/x/..", std::string("/"), std::string(), std::string("a")})
+    EXPECT_FALSE(only_reads("cat .ssh/id_rsa", folder)) << folder;
 }
 
 }  // namespace

@@ -179,7 +179,7 @@ PermissionView permission_view(std::string_view agent, std::string_view work_dir
     const std::string script = unwrapped(command);
     view.subject = shell::subject_of(script);
     view.work_dir = folder;
-    view.reads = exact && folder == work_dir && shell::only_reads(script);
+    view.reads = exact && folder == work_dir && shell::only_reads(script, folder);
     view.text = fmt::format("{} asks to run in {}:\n{}", agent, folder, command);
   } else {
     std::vector<std::string> paths = call.locations;

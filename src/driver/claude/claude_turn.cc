@@ -377,8 +377,8 @@ void ClaudeTurn::ask(const Event& event, std::vector<Report>& out) {
     if (asks.tool == "bash") {
       const std::string command = command_of(call.input);
       asks.subject = shell::subject_of(command);
-      asks.reads = shell::only_reads(command);
       asks.work_dir = request_.task->launch.work_dir;
+      asks.reads = shell::only_reads(command, asks.work_dir);
     }
     asks.diff = change_of(call.input);
   }
