@@ -245,6 +245,8 @@ bool is_odd(unsigned char c) { return (c < 0x20 && c != '\n' && c != '\t') || c 
 
 bool only_reads(std::string_view script) {
   if (!is_utf8(script) || std::ranges::any_of(script, is_odd)) return false;
+  // In fish a quote after a backslash does not end what is quoted.
+  if (script.contains("\\'")) return false;
   const Result<Script> parsed = parse(script);
   return parsed && parsed->plain && parsed->functions.empty() && !parsed->commands.empty() &&
          std::ranges::all_of(parsed->writes, is_stream) && std::ranges::all_of(parsed->commands, reads);

@@ -87,8 +87,9 @@ TEST(Reads, EverythingElseIsAsked) {
         // What sets a variable or evaluates text.
         "for PATH in bin; do ls; done", "((PATH=7)); ls", "((rm a))", "[[ 'a[$(rm a)]' -eq 1 ]]; ls",
         "[ 'a[$(rm a)]' -eq 1 ]", "printf %d 'a[$(rm a)]'", "PATH=(.) ls", "while true; do true; done", "coproc ls",
-        // sh and zsh read these otherwise than bash.
-        "echo $'\\'; rm a #'", "cat =(rm a)", "cat =ls", "ls *(e:'rm a':)", "file -z a", "sha256sum -c list",
+        // sh, fish and zsh read these otherwise than bash.
+        "echo $'\\'; rm a #'", "echo '\\' '; rm a #'", "cat =(rm a)", "cat =ls", "ls *(e:'rm a':)", "file -z a",
+        "sha256sum -c list",
         // A file of the folder says which program this is.
         "yarn --version", "cargo --version", "go version", "dotnet --version"})
     EXPECT_FALSE(only_reads(script)) << script;
