@@ -19,24 +19,37 @@ constexpr auto with_verbs = std::to_array<std::string_view>(
      "make", "meson",  "mix",     "mvn",   "npm",       "nx",   "pip",       "pip3",  "pnpm",     "poetry",
      "rake", "sbt",    "stack",   "swift", "systemctl", "task", "terraform", "turbo", "uv",       "yarn"});
 // Whoever may run one of these with any words may run anything, or lose anything: only the very call is offered.
-constexpr auto never_whole = std::to_array<std::string_view>(
-    {".",       "Rscript",   "ash",      "at",      "awk",         "bash",      "batch",
-     "builtin", "bunx",      "busybox",  "chmod",   "chown",       "chroot",    "chrt",
-     "command", "cp",        "crontab",  "csh",     "curl",        "dash",      "dd",
-     "doas",    "docker",    "ed",       "emacs",   "env",         "eval",      "ex",
-     "exec",    "expect",    "fakeroot", "find",    "fish",        "flock",     "gawk",
-     "gdb",     "gdbserver", "install",  "ionice",  "ipython",     "julia",     "kill",
-     "killall", "ksh",       "less",     "lldb",    "ln",          "ltrace",    "lua",
-     "man",     "mawk",      "mkfs",     "mount",   "mv",          "nawk",      "nice",
-     "node",    "nodejs",    "nohup",    "npx",     "nsenter",     "osascript", "parallel",
-     "perl",    "php",       "pipx",     "pkexec",  "pkill",       "pnpx",      "podman",
-     "pwsh",    "python",    "python2",  "python3", "rm",          "rmdir",     "rsync",
-     "ruby",    "runuser",   "scp",      "screen",  "script",      "sed",       "setarch",
-     "setsid",  "sh",        "shred",    "source",  "ssh",         "sshpass",   "start-stop-daemon",
-     "stdbuf",  "strace",    "su",       "sudo",    "systemd-run", "tar",       "taskset",
-     "tclsh",   "tee",       "time",     "timeout", "tmux",        "truncate",  "ts-node",
-     "tsx",     "unshare",   "uvx",      "vi",      "vim",         "watch",     "wget",
-     "xargs",   "zsh"});
+// (pass_env and work_dir are lines of a command that is started in the background.)
+constexpr auto never_whole =
+    std::to_array<std::string_view>({".",           "Rscript",   "ash",      "at",
+                                     "awk",         "bash",      "batch",    "builtin",
+                                     "bunx",        "busybox",   "chmod",    "chown",
+                                     "chroot",      "chrt",      "command",  "cp",
+                                     "crontab",     "csh",       "curl",     "dash",
+                                     "dd",          "doas",      "docker",   "ed",
+                                     "emacs",       "env",       "eval",     "ex",
+                                     "exec",        "expect",    "fakeroot", "find",
+                                     "fish",        "flock",     "gawk",     "gdb",
+                                     "gdbserver",   "install",   "ionice",   "ipython",
+                                     "julia",       "kill",      "killall",  "ksh",
+                                     "less",        "lldb",      "ln",       "ltrace",
+                                     "lua",         "man",       "mawk",     "mkfs",
+                                     "mount",       "mv",        "nawk",     "nice",
+                                     "node",        "nodejs",    "nohup",    "npx",
+                                     "nsenter",     "osascript", "parallel", "pass_env",
+                                     "perl",        "php",       "pipx",     "pkexec",
+                                     "pkill",       "pnpx",      "podman",   "pwsh",
+                                     "python",      "python2",   "python3",  "rm",
+                                     "rmdir",       "rsync",     "ruby",     "runuser",
+                                     "scp",         "screen",    "script",   "sed",
+                                     "setarch",     "setsid",    "sh",       "shred",
+                                     "source",      "ssh",       "sshpass",  "start-stop-daemon",
+                                     "stdbuf",      "strace",    "su",       "sudo",
+                                     "systemd-run", "tar",       "taskset",  "tclsh",
+                                     "tee",         "time",      "timeout",  "tmux",
+                                     "truncate",    "ts-node",   "tsx",      "unshare",
+                                     "uvx",         "vi",        "vim",      "watch",
+                                     "wget",        "work_dir",  "xargs",    "zsh"});
 
 bool is_one_of(std::span<const std::string_view> list, std::string_view word) {
   return std::ranges::find(list, word) != list.end();

@@ -252,6 +252,8 @@ TEST(Patterns, AreTheNarrowestUsefulOnes) {
   EXPECT_EQ(offered("bash", "pytest -x"), (Patterns{"pytest *"}));
   EXPECT_EQ(offered("bash", "CI=1 npm test"), (Patterns{"CI=1 npm test *", "CI=1 npm *"}));
   EXPECT_EQ(offered("bash", "cd web\nnpm test"), (Patterns{"cd *\nnpm test *"}));
+  EXPECT_EQ(offered("bash", "npm test\npass_env KEY\nwork_dir /x"),
+            (Patterns{"npm test *\npass_env KEY\nwork_dir /x"}));
   EXPECT_EQ(offered("edit", "src/a/b.cc"), (Patterns{"src/a/*"}));
   EXPECT_EQ(offered("fetch", "https://example.com/a?b"), (Patterns{"https://example.com/*"}));
   for (const char* subject : {"rm -rf build", "sudo make", "sh x", "/bin/bash x", "python3 x.py", "xargs rm", "? $X",

@@ -68,6 +68,7 @@ TEST(BackgroundExecute, IsAskedForWhateverItRuns) {
     ASSERT_TRUE(call) << input;
     EXPECT_TRUE(call->need.ask && !call->need.reads) << input;
     EXPECT_EQ(call->need.tool, "bash");
+    EXPECT_EQ(call->need.subject.contains("\nwork_dir /home/me/.ssh"), std::string_view(input).contains("work_dir"));
   }
 }
 
