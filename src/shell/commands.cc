@@ -21,6 +21,12 @@ bool is_assignment(const Word& word) {
   return is_name(name);
 }
 
+// "1", "-" (closed) or "1-" (moved).
+bool is_descriptor(std::string_view text) {
+  if (text.ends_with('-')) text.remove_suffix(1);
+  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
 }  // namespace
 
 Parser::Nest::Nest(Parser& parser) : parser_(parser) {
@@ -134,6 +140,7 @@ void Parser::list(Words terminators) {
 
 void Parser::pipeline() {
   for (std::string_view word = reserved(); word == "!" || word == "time" || word == "coproc"; word = reserved()) {
+    out_.plain = false;
     pos_ += word.size();
     skip_blanks();
     if (word == "time" && reserved() == "-p") {
@@ -166,6 +173,7 @@ void Parser::command() {
   if (at_end()) return refuse("a command is missing");
   const size_t from = out_.commands.size();
   if (peek() == '(') {
+    out_.plain = false;
     if (const size_t end = peek(1) == '(' ? arithmetic_end() : 0; end > 0) {
       arithmetic(end);
     } else {
@@ -213,6 +221,7 @@ bool Parser::compound(std::string_view word) {
   } else {
     return false;
   }
+  out_.plain = false;
   return true;
 }
 
@@ -247,7 +256,14 @@ void Parser::for_clause(bool select) {
     if (end == 0) return refuse("a ) is missing");
     arithmetic(end);
   } else {
-    read_word();
+    const Word name = read_word();
+    // `for PATH in .` says which programs run, as `PATH=.` does (and `path` to zsh). Other variables are the script's
+    // own.
+    if (name.text == "path" || std::ranges::none_of(name.text, [](unsigned char c) { return std::islower(c); })) {
+      Command sets;
+      sets.assignments.push_back(name.text + "=");
+      add(std::move(sets));
+    }
     skip_newlines();
     if (reserved() == "in") {
       pos_ += 2;
@@ -300,7 +316,9 @@ void Parser::test_clause() {
     if (at_end()) return refuse("the word ]] is missing");
     if (reserved() == "]]") break;
     const size_t before = pos_;
-    read_word();
+    const Word word = read_word();
+    // bash evaluates what stands beside -eq, also what was quoted: `'a[$(rm x)]'` runs.
+    if (word.text.contains("$(") || word.text.contains('`')) return refuse("a quoted text may be run");
     if (pos_ == before) ++pos_;
   }
   pos_ += 2;
@@ -317,6 +335,7 @@ void Parser::function_body(std::string name) {
 
 // NAME=( ... )
 void Parser::array() {
+  out_.plain = false;
   expect('(');
   for (skip_newlines(); !at_end() && peek() != ')'; skip_newlines()) {
     const size_t before = pos_;
@@ -337,7 +356,8 @@ void Parser::simple() {
     const bool substituted = (peek() == '<' || peek() == '>') && peek(1) == '(';
     if (is_meta(peek()) && !substituted) break;
     Word word = read_word();
-    if (word.text.ends_with('=') && peek() == '(') array();
+    // Anything else before a parenthesis is not understood: zsh runs what stands in `cat =(...)`.
+    if (word.text.ends_with('=') && peek() == '(' && is_assignment(word)) array();
     if (command.words.empty() && is_assignment(word)) {
       command.assignments.push_back(std::move(word.text));
       continue;
@@ -380,6 +400,7 @@ void Parser::apply(const Redirect& redirect, size_t index) {
   if (redirect.output) command.output = Command::To::file;
   if (!redirect.input) return;
   command.input = redirect.from;
+  command.source = redirect.source;
   if (redirect.here >= 0) reads_here_.emplace_back(index, redirect.here);
 }
 
@@ -410,6 +431,7 @@ bool Parser::redirect(Redirect& into) {
   into.output = fd == 1;
   skip_blanks();
   if (operation == "<<" || operation == "<<-") {
+    out_.plain = false;
     here_document(into, operation == "<<-");
     return true;
   }
@@ -419,7 +441,10 @@ bool Parser::redirect(Redirect& into) {
     refuse("a redirection has no target");
     return true;
   }
-  if (operation == "<>" || operation.starts_with('>')) out_.writes.push_back(target);
+  if (operation[0] == '<') out_.plain = false;
+  // `>&1` is a descriptor and `> 1` a file.
+  const bool descriptor = operation == ">&" && target.known && is_descriptor(target.text);
+  if (operation == "<>" || (operation.starts_with('>') && !descriptor)) out_.writes.push_back(target);
   into.from = Command::From::file;
   if (operation == "<<<") {
     into.from = Command::From::here;
@@ -427,6 +452,8 @@ bool Parser::redirect(Redirect& into) {
     heres_.push_back({.delimiter = {}, .body = target.text, .read = true});
   } else if (target.known && (target.text == "/dev/tty" || target.text == "/dev/stdin")) {
     into.input = false;
+  } else {
+    into.source = target;
   }
   return true;
 }
@@ -465,6 +492,7 @@ void Parser::read_heres() {
 
 Result<Script> parse(std::string_view text) {
   if (text.size() > script_bytes_max) return fail(Code::too_large, "the script is too long to be looked at");
+  if (text.contains('\0')) return fail(Code::invalid_argument, "the script has a NUL in it");
   Script script;
   if (Status read = Parser(text, 0, script).run(); !read) return std::unexpected(read.error());
   return script;

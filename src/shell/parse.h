@@ -24,7 +24,8 @@ struct Word {
   bool open = false;      // It begins with an expansion outside of quotes: it may become several words, or none.
   std::string expansion;  // The name of the variable that it begins with, quoted or not; "@" for all arguments.
   bool quoted = false;
-  size_t plain = 0;  // This many bytes at the beginning of `text` stood there as they are.
+  bool pattern = false;  // It has *, ?, [ or { outside of quotes: it may become other words.
+  size_t plain = 0;      // This many bytes at the beginning of `text` stood there as they are.
 };
 
 struct Command {
@@ -34,6 +35,7 @@ struct Command {
   std::vector<std::string> assignments;  // "NAME=value", before the first word.
   std::vector<Word> words;               // May be empty: only assignments or redirections.
   From input = From::inherited;
+  Word source;  // Of the input, where it is a file.
   To output = To::inherited;
   std::string here;  // What a here-document or here-string gives it.
 };
@@ -41,7 +43,10 @@ struct Command {
 struct Script {
   std::vector<Command> commands;  // In the order of the text; those of an expansion before the command that has it.
   std::vector<std::string> functions;  // The names that it defines.
-  std::vector<Word> writes;            // Targets of redirections that write: a path, or the number of a descriptor.
+  std::vector<Word> writes;            // The paths that redirections write to; a descriptor (>&1) is none.
+  // Nothing but simple commands in lists and pipes, which every shell reads alike: no compound command, no array, no
+  // $'...', no redirected input.
+  bool plain = true;
 };
 
 // invalid_argument where it is not understood; too_large past the bounds above.

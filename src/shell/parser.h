@@ -29,6 +29,7 @@ class Parser {
     bool input = false;   // Of file descriptor 0,
     bool output = false;  // or of 1.
     Command::From from = Command::From::inherited;
+    Word source = {};
     int here = -1;  // Index in heres_.
   };
   struct Here {

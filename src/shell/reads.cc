@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/home.h"
 #include "base/text.h"
 #include "shell/parse.h"
 #include "shell/rules.h"
@@ -21,7 +23,6 @@ struct Reader {
   std::string_view flags;   // Options without a value,
   std::string_view values;  // and those with one: the next word, "-n5" or "--lines=5".
   int operands = -1;        // At most so many (behind the verb); -1: any number.
-  int least = 0;            // And so many at least.
   bool numbers = false;     // "-5" is an option too.
   bool apart = false;       // "-name" is one option (find).
 };
@@ -44,16 +45,14 @@ constexpr auto readers = std::to_array<Reader>({
     {"uname", "", "-a -s -n -r -m -p -i -o -v", "", 0},
     {"id", "", "-u -g -G -n -r", "", 1},
     {"echo", "", "-n -e -E", ""},
-    {"printf", "", "", ""},
-    {"cd", "", "", "", 1, 1},
-    {"date", "", "-u -R --utc --rfc-email", "-I --iso-8601", 0},
+    {"date", "", "-u -R -I --utc --rfc-email --iso-8601", "", 0},
     {"ls", "",
      "-a -A -l -h -1 -t -r -S -R -d -F -i -s -n -g -o -p -c -u -x -X -C -G -U -v --all --almost-all --human-readable "
      "--reverse --recursive --directory --size --inode --full-time --group-directories-first --classify",
      "--color --sort --time-style --time --ignore -I"},
     {"cat", "", "-n -b -s -A -e -E -t -T -v --number --show-all --squeeze-blank", ""},
-    {"head", "", "-q -v -z --quiet --verbose", "-n -c --lines --bytes", -1, 0, true},
-    {"tail", "", "-q -v -z --quiet --verbose", "-n -c --lines --bytes", -1, 0, true},
+    {"head", "", "-q -v -z --quiet --verbose", "-n -c --lines --bytes", -1, true},
+    {"tail", "", "-q -v -z --quiet --verbose", "-n -c --lines --bytes", -1, true},
     {"wc", "", "-l -w -c -m -L --lines --words --bytes --chars --max-line-length", ""},
     {"nl tac rev fold expand unexpand", "", "-b -s -w -a", ""},
     {"cut", "", "-s --only-delimited", "-d -f -c -b --delimiter --fields --characters --output-delimiter"},
@@ -69,14 +68,14 @@ constexpr auto readers = std::to_array<Reader>({
     {"basename dirname", "", "-a -z", "-s"},
     {"realpath readlink", "", "-f -e -m -s -z -q", "--relative-to"},
     {"stat", "", "-L -f -t --dereference --file-system --terse", "-c --format --printf"},
-    {"file", "", "-b -i -L -h -z --brief --mime --mime-type --mime-encoding", ""},
+    {"file", "", "-b -i -L -h --brief --mime --mime-type --mime-encoding", ""},
     {"du", "", "-s -h -a -c -k -m -b -x --summarize --human-readable --all --total --apparent-size",
      "-d --max-depth --exclude"},
     {"df", "", "-h -k -m -T -i -a -P --human-readable --print-type", ""},
     {"cmp diff", "",
      "-u -r -q -s -N -w -b -B -i -y -a -c -E -Z --brief --recursive --unified --side-by-side --report-identical-files",
      "-U -C -x --exclude --color --context"},
-    {"md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum", "", "-b -t -c -w --check --quiet", ""},
+    {"md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum", "", "-b -t", ""},
     {"od hexdump", "", "-c -C -x -b -d -o -v", "-A -t -N -j -n -s -w"},
     {"strings", "", "-a -f", "-n -t"},
     {"grep egrep fgrep", "",
@@ -85,7 +84,7 @@ constexpr auto readers = std::to_array<Reader>({
      "--with-filename --extended-regexp --fixed-strings --perl-regexp --no-messages --quiet --text",
      "-e -A -B -C -m --regexp --after-context --before-context --context --max-count --include --exclude "
      "--exclude-dir --color",
-     -1, 0, true},
+     -1, true},
     {"rg", "",
      "-i -n -l -v -c -w -x -o -F -P -s -S -q -a -u -U -N -H -I -0 --ignore-case --smart-case --case-sensitive "
      "--line-number --no-line-number --files --files-with-matches --files-without-match --invert-match --count "
@@ -99,16 +98,15 @@ constexpr auto readers = std::to_array<Reader>({
      "-writable -executable -nouser -nogroup -ls",
      "-name -iname -path -ipath -wholename -regex -iregex -regextype -type -xtype -maxdepth -mindepth -size -mtime "
      "-ctime -atime -mmin -cmin -amin -newer -perm -user -group -links -printf",
-     -1, 0, false, true},
-    {"tree", "", "-a -d -f -i -p -s -h -D -F -r -t -C -n", "-L -I -P --filelimit --sort", -1},
+     -1, false, true},
+    {"tree", "", "-a -d -f -i -p -s -h -D -F -r -t -C -n", "-L -I -P --filelimit --sort", -1, false, true},
     {"which", "", "-a", ""},
     {"type", "", "-a -t -p -P", ""},
-    {"test [", "", "-e -f -d -s -r -w -x -L -h -n -z -eq -ne -lt -le -gt -ge -a -o -nt -ot -ef", "", -1, 0, false,
-     true},
+    {"test [", "", "-e -f -d -s -r -w -x -L -h -n -z -a -o -nt -ot -ef", "", -1, false, true},
     {"git", "status",
      "-s -b -u -z --short --branch --porcelain --long --show-stash --ahead-behind --ignored --no-renames",
      "--untracked-files --ignored --porcelain"},
-    {"git", "diff log show shortlog whatchanged", git_diffs, git_values, -1, 0, true},
+    {"git", "diff log show shortlog whatchanged", git_diffs, git_values, -1, true},
     {"git", "blame annotate", "-w -M -C -s -e -l -t --line-porcelain --porcelain", "-L --since"},
     {"git", "ls-files ls-tree",
      "-c -d -m -o -s -t -r -l -z --cached --deleted --modified --others --stage --exclude-standard --name-only "
@@ -119,27 +117,37 @@ constexpr auto readers = std::to_array<Reader>({
      "-q --short --verify --abbrev-ref --show-toplevel --is-inside-work-tree --git-dir --symbolic --quiet",
      "--short --abbrev-ref"},
     {"git", "rev-list", "--count --all --merges --no-merges --left-right --first-parent",
-     "-n --max-count --since --until", -1, 0, true},
+     "-n --max-count --since --until", -1, true},
     {"git", "describe name-rev", "--tags --all --always --long --dirty --exact-match", "--abbrev --match"},
     {"git", "merge-base cat-file check-ignore check-attr", "-p -t -s -e -v -a --is-ancestor --all", ""},
     {"git", "branch", "-a -r -v -l --all --remotes --list --show-current --no-color", "--sort --format", 0},
     {"git", "tag", "-l -n --list", "--sort --format", 0},
     {"git", "remote", "-v --verbose", "", 0},
     {"git", "--version version", "", "", 0},
-    {"go rustup", "version", "", "", 0},
 });
 
-// These run what they are given, but for this one word.
+// These run what they are given, but for this one word. (Not yarn, cargo, go, dotnet and others whose version is what a
+// file of the folder names: they run that.)
 constexpr std::string_view versioned =
-    "node npm npx pnpm yarn bun deno python python3 pip pip3 ruby gem cargo rustc go gcc g++ clang clang++ make cmake "
-    "ninja java javac mvn gradle dotnet php perl docker kubectl terraform bash zsh jq rg curl gh";
+    "node npm bun deno python python3 pip pip3 ruby gem gcc g++ clang clang++ make cmake ninja java javac php perl "
+    "bash "
+    "zsh jq rg curl gh";
 
-bool is_glob(char c) { return c == '*' || c == '?' || c == '[' || c == '{'; }
+// A pattern that can only become names below the folder, none of them an option. Not one with braces, which make words
+// of any kind, nor one that begins a name with a dot: `.*` and `.?` are also "..".
+bool is_harmless(const Word& pattern) {
+  constexpr std::string_view globs = "*?[";
+  if (pattern.quoted || pattern.text.contains('{') || globs.contains(pattern.text.front())) return false;
+  return std::ranges::none_of(split(pattern.text, '/'), [&](std::string_view name) {
+    return name.starts_with('.') && name.find_first_of(globs) != std::string_view::npos;
+  });
+}
 
 // It names nothing outside of the folder that the command runs in, also as the value of an option.
 bool stays_below(std::string_view word) {
   const auto leaves = [](std::string_view path) {
-    if (path.starts_with('/') || path.starts_with('~')) return true;
+    // zsh reads "=ls" as the path of that program.
+    if (path.starts_with('/') || path.starts_with('~') || path.starts_with('=')) return true;
     const auto segments = split(path, '/');
     return std::ranges::find(segments, "..") != segments.end();
   };
@@ -162,7 +170,11 @@ class Words {
     int operands = 0;
     for (; at_ < words_.size(); ++at_) {
       const std::string& text = words_[at_].text;
+      // Where the operands are counted, a pattern may be more of them: what `uniq a*` writes is the second.
+      if (words_[at_].pattern && reader_.operands >= 0) return false;
       if (options && text == "--") {
+        // find has expressions behind it.
+        if (reader_.apart) return false;
         options = false;
       } else if (verb) {
         // `git -c x status` sets a program: the verb comes first.
@@ -174,7 +186,7 @@ class Words {
         ++operands;
       }
     }
-    return !verb && operands >= reader_.least && (reader_.operands < 0 || operands <= reader_.operands);
+    return !verb && (reader_.operands < 0 || operands <= reader_.operands);
   }
 
  private:
@@ -209,13 +221,10 @@ class Words {
 
 bool reads(const Command& command) {
   if (!command.assignments.empty() || command.words.empty()) return false;
-  if (command.input == Command::From::file || command.input == Command::From::caller) return false;
   for (size_t i = 0; i < command.words.size(); ++i) {
     const Word& word = command.words[i];
-    // A pattern that begins so may become a file's name that is an option.
-    const bool open_pattern = word.plain > 0 && !word.text.empty() && is_glob(word.text.front()) && i > 0;
-    if (!word.known || open_pattern || (i == 0 && word.quoted)) return false;
-    if (i > 0 && !stays_below(word.text)) return false;
+    if (!word.known) return false;
+    if (i == 0 ? word.quoted : (word.pattern && !is_harmless(word)) || !stays_below(word.text)) return false;
   }
   const std::span<const Word> rest = std::span(command.words).subspan(1);
   const std::string& program = command.words.front().text;
@@ -226,16 +235,30 @@ bool reads(const Command& command) {
 
 // Streams that are no files.
 bool is_stream(const Word& target) {
-  return target.known && (target.text == "/dev/null" || target.text == "/dev/stdout" || target.text == "/dev/stderr" ||
-                          is_number(target.text));
+  return target.known && (target.text == "/dev/null" || target.text == "/dev/stdout" || target.text == "/dev/stderr");
 }
+
+// What a shell, or whoever is shown the command, may take for something else.
+bool is_odd(unsigned char c) { return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f; }
 
 }  // namespace
 
 bool only_reads(std::string_view script) {
+  if (!is_utf8(script) || std::ranges::any_of(script, is_odd)) return false;
+  // In fish a quote after a backslash does not end what is quoted.
+  if (script.contains("\\'")) return false;
   const Result<Script> parsed = parse(script);
-  return parsed && parsed->functions.empty() && !parsed->commands.empty() &&
+  return parsed && parsed->plain && parsed->functions.empty() && !parsed->commands.empty() &&
          std::ranges::all_of(parsed->writes, is_stream) && std::ranges::all_of(parsed->commands, reads);
+}
+
+bool only_reads(std::string_view script, std::string_view folder) {
+  const auto whole = [](std::string_view path) {
+    std::string text = std::filesystem::path(path).lexically_normal().string();
+    return text.ends_with('/') ? text : text + "/";
+  };
+  if (!folder.starts_with('/') || whole(from_home("~")).starts_with(whole(folder))) return false;
+  return whole(folder) != "/" && only_reads(script);
 }
 
 }  // namespace errand::shell

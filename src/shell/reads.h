@@ -5,7 +5,7 @@
 // command, and every path that is not below the folder it runs in. What only seems to read is asked for; nothing that
 // writes, runs something else or waits for ever passes.
 //
-// Pure; any thread.
+// Any thread.
 #pragma once
 
 #include <string_view>
@@ -13,5 +13,8 @@
 namespace errand::shell {
 
 bool only_reads(std::string_view script);
+// And may, in this folder: not in the home folder or above it, where keys and tokens lie below, nor where none is
+// known.
+bool only_reads(std::string_view script, std::string_view folder);
 
 }  // namespace errand::shell

@@ -20,7 +20,8 @@ int hex_digit(char c) {
 
 }  // namespace
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+// A carriage return is none: for a shell `ls \r# ; rm x` has no comment, and a here-document may end at "EOF\r".
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
 bool is_meta(char c) { return is_blank(c) || std::string_view("\n;&|<>()").contains(c); }
 bool is_name(std::string_view text) {
   return !text.empty() && is_name_start(text[0]) && std::ranges::all_of(text, is_name_byte);
@@ -28,6 +29,7 @@ bool is_name(std::string_view text) {
 
 void Parser::append(Word& word, char c, bool plain) {
   if (plain && word.plain == word.text.size() && !word.quoted && word.known) ++word.plain;
+  if (plain && std::string_view("*?[{").contains(c)) word.pattern = true;
   word.text += c;
 }
 
@@ -116,6 +118,7 @@ void Parser::ansi_quoted(Word& word) {
   constexpr std::string_view letters = "abefnrtv\\'\"?";
   constexpr std::string_view meanings = "\a\b\x1b\f\n\r\t\v\\'\"?";
   word.quoted = true;
+  out_.plain = false;
   pos_ += 2;
   while (!at_end() && peek() != '\'') {
     if (peek() != '\\') {
@@ -158,6 +161,7 @@ void Parser::dollar(Word& word, bool quoted) {
   if (next == '{') return braces(word, quoted);
   if (next == '\'' && !quoted) return ansi_quoted(word);
   if (next == '"' && !quoted) {
+    out_.plain = false;
     ++pos_;
     return double_quoted(word);
   }

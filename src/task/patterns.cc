@@ -19,13 +19,37 @@ constexpr auto with_verbs = std::to_array<std::string_view>(
      "make", "meson",  "mix",     "mvn",   "npm",       "nx",   "pip",       "pip3",  "pnpm",     "poetry",
      "rake", "sbt",    "stack",   "swift", "systemctl", "task", "terraform", "turbo", "uv",       "yarn"});
 // Whoever may run one of these with any words may run anything, or lose anything: only the very call is offered.
-constexpr auto never_whole = std::to_array<std::string_view>(
-    {".",       "ash",      "awk",  "bash",  "chmod",  "chown",   "command",  "csh",     "dash",    "dd",     "doas",
-     "docker",  "env",      "eval", "exec",  "expect", "find",    "fish",     "gawk",    "gdb",     "ionice", "kill",
-     "killall", "ksh",      "ln",   "lua",   "mkfs",   "mount",   "mv",       "nice",    "node",    "nohup",  "npx",
-     "nsenter", "parallel", "perl", "php",   "pkill",  "podman",  "python",   "python2", "python3", "rm",     "rmdir",
-     "rsync",   "ruby",     "scp",  "sed",   "setsid", "sh",      "shred",    "source",  "ssh",     "stdbuf", "strace",
-     "su",      "sudo",     "tar",  "tclsh", "time",   "timeout", "truncate", "unshare", "watch",   "xargs",  "zsh"});
+// (pass_env and work_dir are lines of a command that is started in the background.)
+constexpr auto never_whole =
+    std::to_array<std::string_view>({".",           "Rscript",   "ash",      "at",
+                                     "awk",         "bash",      "batch",    "builtin",
+                                     "bunx",        "busybox",   "chmod",    "chown",
+                                     "chroot",      "chrt",      "command",  "cp",
+                                     "crontab",     "csh",       "curl",     "dash",
+                                     "dd",          "doas",      "docker",   "ed",
+                                     "emacs",       "env",       "eval",     "ex",
+                                     "exec",        "expect",    "fakeroot", "find",
+                                     "fish",        "flock",     "gawk",     "gdb",
+                                     "gdbserver",   "install",   "ionice",   "ipython",
+                                     "julia",       "kill",      "killall",  "ksh",
+                                     "less",        "lldb",      "ln",       "ltrace",
+                                     "lua",         "man",       "mawk",     "mkfs",
+                                     "mount",       "mv",        "nawk",     "nice",
+                                     "node",        "nodejs",    "nohup",    "npx",
+                                     "nsenter",     "osascript", "parallel", "pass_env",
+                                     "perl",        "php",       "pipx",     "pkexec",
+                                     "pkill",       "pnpx",      "podman",   "pwsh",
+                                     "python",      "python2",   "python3",  "rm",
+                                     "rmdir",       "rsync",     "ruby",     "runuser",
+                                     "scp",         "screen",    "script",   "sed",
+                                     "setarch",     "setsid",    "sh",       "shred",
+                                     "source",      "ssh",       "sshpass",  "start-stop-daemon",
+                                     "stdbuf",      "strace",    "su",       "sudo",
+                                     "systemd-run", "tar",       "taskset",  "tclsh",
+                                     "tee",         "time",      "timeout",  "tmux",
+                                     "truncate",    "ts-node",   "tsx",      "unshare",
+                                     "uvx",         "vi",        "vim",      "watch",
+                                     "wget",        "work_dir",  "xargs",    "zsh"});
 
 bool is_one_of(std::span<const std::string_view> list, std::string_view word) {
   return std::ranges::find(list, word) != list.end();
@@ -46,10 +70,15 @@ bool is_verb(std::string_view word) {
 std::vector<std::string> beginnings(std::string_view line) {
   const std::vector<std::string_view> words = split(line, ' ');
   size_t at = 0;
-  while (at < words.size() && is_assignment(words[at])) ++at;
+  // A value in quotes goes on behind the blank: where the program begins is not known.
+  for (; at < words.size() && is_assignment(words[at]); ++at)
+    if (words[at].contains('\'')) return {};
   if (at == words.size() || words[at] == ">") return {};
   const std::string_view program = words[at].substr(words[at].rfind('/') + 1);
-  if (program.empty() || is_one_of(never_whole, program) || program.contains('$')) return {};
+  // python3.12 is python.
+  const std::string_view family = program.substr(0, program.find_last_not_of("0123456789.") + 1);
+  if (family.empty() || is_one_of(never_whole, program) || is_one_of(never_whole, family) || program.contains('$'))
+    return {};
   std::string whole;
   for (size_t i = 0; i <= at; ++i) whole += (whole.empty() ? "" : " ") + std::string(words[i]);
   std::vector<std::string> out;

@@ -15,9 +15,9 @@ bool means(const PermissionRule& rule, std::string_view tool, std::string_view s
   return matches_pattern(rule.tool, tool) && (rule.pattern.empty() || matches_pattern(rule.pattern, subject));
 }
 
-bool climbs(std::string_view path) {
-  const auto segments = split(path, '/');
-  return std::ranges::find(segments, "..") != segments.end();
+// "src/*" is what is below src, and "src/../x" is not; nor is "src/.git/config", which says what git runs.
+bool leaves(std::string_view path) {
+  return std::ranges::any_of(split(path, '/'), [](std::string_view name) { return name == ".." || name == ".git"; });
 }
 
 // `exactly`: nothing but this very line counts.
@@ -26,8 +26,7 @@ bool is_granted(const std::vector<PermissionRule>& granted, std::string_view too
   return std::ranges::any_of(granted, [&](const PermissionRule& rule) {
     if (!means(rule, tool, line)) return false;
     const bool exact = !rule.pattern.empty() && rule.pattern == exact_pattern(line);
-    // "src/*" is what is below src, and "src/../x" is not.
-    return exact || (!exactly && !(rule.pattern.ends_with("/*") && climbs(line)));
+    return exact || (!exactly && !(rule.pattern.ends_with("/*") && leaves(line)));
   });
 }
 

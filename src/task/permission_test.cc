@@ -252,10 +252,12 @@ TEST(Patterns, AreTheNarrowestUsefulOnes) {
   EXPECT_EQ(offered("bash", "pytest -x"), (Patterns{"pytest *"}));
   EXPECT_EQ(offered("bash", "CI=1 npm test"), (Patterns{"CI=1 npm test *", "CI=1 npm *"}));
   EXPECT_EQ(offered("bash", "cd web\nnpm test"), (Patterns{"cd *\nnpm test *"}));
+  EXPECT_EQ(offered("bash", "npm test\npass_env KEY\nwork_dir /x"),
+            (Patterns{"npm test *\npass_env KEY\nwork_dir /x"}));
   EXPECT_EQ(offered("edit", "src/a/b.cc"), (Patterns{"src/a/*"}));
   EXPECT_EQ(offered("fetch", "https://example.com/a?b"), (Patterns{"https://example.com/*"}));
-  for (const char* subject :
-       {"rm -rf build", "sudo make", "sh x", "/bin/bash x", "python3 x.py", "xargs rm", "? $X", "> out"})
+  for (const char* subject : {"rm -rf build", "sudo make", "sh x", "/bin/bash x", "python3 x.py", "xargs rm", "? $X",
+                              "> out", "python3.12 x.py", "curl x", "CI='1 npm test' rm x"})
     EXPECT_EQ(offered("bash", subject), Patterns()) << subject;
   EXPECT_EQ(offered("edit", "README.md"), Patterns()) << "* would be every file";
   EXPECT_EQ(offered("edit", "src/../../x/y"), Patterns());
@@ -266,6 +268,8 @@ TEST(Patterns, WhatIsBelowAFolderDoesNotClimbOutOfIt) {
   const Task task = answered(AnswerScope::pattern, "src/*", "edit", "src/a.cc");
   EXPECT_EQ(decision_of(task, ask("edit", "src/b/c.cc", "req_2")), "allow");
   EXPECT_EQ(decision_of(task, ask("edit", "src/../../etc/passwd", "req_2")), "");
+  EXPECT_EQ(decision_of(task, ask("edit", "src/.git/config", "req_2")), "") << "it says what git runs";
+  EXPECT_EQ(decision_of(task, ask("edit", "src/.gitignore", "req_2")), "allow");
 }
 
 TEST(Reads, AreNotAskedForWhereNoRuleIsAboutThem) {

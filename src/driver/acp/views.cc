@@ -1,6 +1,7 @@
 // How calls, edits, questions and ends of an agent look to people and to rules.
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
@@ -72,9 +73,38 @@ bool is_word(std::string_view text) {
          std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
 }
 
-std::string command_of(const ToolCall& call, const json::object& input) {
-  std::string command = text_in(input, {"command", "cmd", "script"});
-  return command.empty() ? call.title : command;
+// A word as a shell takes it for this word: `sort`, `#`, `-o`, `x` have no comment.
+std::string shell_word(std::string_view word) {
+  const bool plain = !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
+    return std::isalnum(c) || std::string_view("-_./,:=+@%").contains(static_cast<char>(c));
+  });
+  if (plain) return std::string(word);
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string(R"('\'')") : std::string(1, c);
+  return out + "'";
+}
+
+// `exact`: it is what runs, and all of it. A title is only words for people.
+struct AskedCommand {
+  std::string text;
+  bool exact = false;
+};
+
+AskedCommand command_of(const ToolCall& call, const json::object& input) {
+  for (const char* name : {"command", "cmd", "script"}) {
+    const json::value* value = input.if_contains(name);
+    AskedCommand found{.text = {}, .exact = !input.contains("args") && !input.contains("env")};
+    if (value && value->is_string()) found.text = std::string(value->get_string());
+    if (const json::array* words = value ? value->if_array() : nullptr)
+      for (const json::value& word : *words) {
+        if (word.is_string())
+          found.text += (found.text.empty() ? "" : " ") + shell_word(word.get_string());
+        else
+          found.exact = false;
+      }
+    if (!found.text.empty()) return found;
+  }
+  return {.text = call.title};
 }
 
 // Codex says `/bin/bash -lc 'SCRIPT'`: the rules are about the script. Only where it stands in single quotes, in which
@@ -143,13 +173,13 @@ PermissionView permission_view(std::string_view agent, std::string_view work_dir
   if (view.tool == "move" || view.tool == "delete") view.tool = "edit";
   if (view.tool.empty()) view.tool = view_of(call).name;
   if (view.tool == "bash") {
-    const std::string command = command_of(call, input);
+    const auto [command, exact] = command_of(call, input);
     std::string folder = text_in(input, {"cwd", "workdir", "directory"});
     if (folder.empty()) folder = work_dir;
     const std::string script = unwrapped(command);
     view.subject = shell::subject_of(script);
     view.work_dir = folder;
-    view.reads = shell::only_reads(script) && folder == work_dir;
+    view.reads = exact && folder == work_dir && shell::only_reads(script, folder);
     view.text = fmt::format("{} asks to run in {}:\n{}", agent, folder, command);
   } else {
     std::vector<std::string> paths = call.locations;

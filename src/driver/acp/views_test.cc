@@ -40,6 +40,23 @@ TEST(AcpViews, RulesSeeTheScriptThatAShellIsGiven) {
     EXPECT_NE(subject(other).find("/bin/bash"), std::string::npos) << other;
 }
 
+TEST(AcpViews, OnlyACommandThatIsKnownWholeIsTakenForReading) {
+  const auto view = [](std::string input, std::string title = "ls") {
+    return permission_view("Goose", "/p", {.title = std::move(title), .kind = "execute", .input = std::move(input)});
+  };
+  EXPECT_TRUE(view(R"({"command":"ls -la"})").reads);
+  EXPECT_TRUE(view(R"({"command":["/bin/bash","-lc","git status"]})").reads);
+  EXPECT_FALSE(view(R"({"command":"ls","cwd":"/etc"})").reads);
+  EXPECT_FALSE(view(R"({"command":"sort","args":["-o","x"]})").reads);
+  EXPECT_FALSE(view(R"({"command":"ls","env":{"PATH":"."}})").reads);
+  EXPECT_FALSE(view(R"({"command":["sort",{"x":1}]})").reads);
+  EXPECT_FALSE(view("{}").reads) << "a title is words for people";
+  const PermissionView words = view(R"({"command":["sort","#","-o","x"]})");
+  EXPECT_FALSE(words.reads);
+  EXPECT_EQ(words.subject, "sort # -o x") << "in a list of words there is no comment";
+  EXPECT_EQ(view(R"({"command":["bash","-lc","ls; rm 'a'"]})").subject, "ls\nrm a");
+}
+
 TEST(AcpViews, RulesSeeEveryFileOfAnEdit) {
   const PermissionView view = permission_view(
       "Goose", "/p", {.title = "Edit", .kind = "edit", .diffs = {{"/p/b", "x\n", "y\n"}}, .locations = {"/p/a"}});

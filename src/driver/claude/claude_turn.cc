@@ -375,9 +375,10 @@ void ClaudeTurn::ask(const Event& event, std::vector<Report>& out) {
     asks.subject = subject_of(call.input);
     asks.text = fmt::format("Claude Code asks to use {}: {}", call.name, asks.subject);
     if (asks.tool == "bash") {
-      const std::string command = std::exchange(asks.subject, shell::subject_of(asks.subject));
-      asks.reads = shell::only_reads(command);
+      const std::string command = command_of(call.input);
+      asks.subject = shell::subject_of(command);
       asks.work_dir = request_.task->launch.work_dir;
+      asks.reads = shell::only_reads(command, asks.work_dir);
     }
     asks.diff = change_of(call.input);
   }

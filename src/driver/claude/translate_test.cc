@@ -57,6 +57,14 @@ std::string translated(const std::string& name, size_t again_every = 0) {
   return shown(out);
 }
 
+TEST(ClaudeCommand, IsWholeHoweverLittleIsShown) {
+  const std::string command = "echo " + std::string(5'000, 'x') + "; rm -rf y";
+  const std::string input = R"({"description":"d","command":")" + command + R"("})";
+  EXPECT_LT(subject_of(input).size(), command.size());
+  EXPECT_EQ(command_of(input), command);
+  EXPECT_EQ(command_of(R"({"file_path":"a"})"), "");
+}
+
 TEST(ClaudeTranslate, ThinksSaysAndEdits) {
   EXPECT_EQ(translated("edit"),
             "began\n"

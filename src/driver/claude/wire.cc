@@ -329,6 +329,11 @@ std::string subject_of(std::string_view input) {
   return found;
 }
 
+std::string command_of(std::string_view input) {
+  const std::optional<json::value> value = parse(input);
+  return value && value->is_object() ? text(at(*value, "command")) : std::string();
+}
+
 std::string change_of(std::string_view input) {
   const std::optional<json::value> value = parse(input);
   if (!value || !value->is_object()) return {};

@@ -89,7 +89,10 @@ struct Question {
 Question read_question(std::string_view input);
 
 // What a call is about, for rules and for people: its command, path, address, or whatever is its first text.
+// Bounded for people.
 std::string subject_of(std::string_view input);
+// The command of a call, whole: what stands behind the part that people are shown is run too.
+std::string command_of(std::string_view input);
 // What an edit changes or a file is to hold, as a diff; empty for other calls.
 std::string change_of(std::string_view input);
 

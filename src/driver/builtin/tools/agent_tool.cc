@@ -112,8 +112,12 @@ class AgentTool final : public Tool {
     const std::string folder = input.text("work_dir");
     Need need = need_of_command(command_of(input), folder.empty() ? launch.work_dir : folder);
     need.text = "In the background: " + need.text;
-    // What changes the meaning of a command, or hands it a secret, is not covered by a rule for the command.
+    // It may work in another folder, with another PATH: whatever the command is, it is asked for.
+    need.reads = false;
+    // What changes the meaning of a command (`make` elsewhere is another one), or hands it a secret, is not covered by
+    // a rule for the command.
     const auto add = [&](std::string line) { need.subject += "\n" + line; };
+    if (!folder.empty() && folder != launch.work_dir) add("work_dir " + short_line(folder, 4'000));
     if (const json::value* env = input.find("env"); env && env->is_object())
       for (const auto& member : env->get_object()) add("env " + short_line(member.key(), 200));
     if (const json::value* names = input.find("pass_env"); names && names->is_array())

@@ -410,7 +410,7 @@ Tool::Need need_of_command(std::string_view command, std::string_view where) {
   need.tool = tool_name;
   need.subject = shell::subject_of(command);
   need.work_dir = where;
-  need.reads = shell::only_reads(command);
+  need.reads = shell::only_reads(command, where);
   need.text = fmt::format("Run: {}\nIn {}", bounded(command, 2'000, "The whole is in the tool call."), where);
   return need;
 }

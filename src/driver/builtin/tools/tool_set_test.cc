@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "driver/builtin/tools/agent_tool.h"
+
 namespace errand::builtin {
 namespace {
 
@@ -39,6 +41,35 @@ TEST(ChosenTools, AreNamesAndGroups) {
   EXPECT_EQ(chosen({"all"}).size(), chosen({"*"}).size());
   EXPECT_EQ(chosen({"ask_user", "grep"}), "grep");
   EXPECT_EQ(chosen({"reed"}), " ?reed");
+}
+
+class OneTool : public AgentTools {
+ public:
+  std::vector<Info> list() const override {
+    return {{.name = "background_execute", .description = {}, .input_schema = "{}"}};
+  }
+  std::unique_ptr<Handle> call(std::string, std::string, const Task&, const MessageId&,
+                               std::move_only_function<void(Result)>) override {
+    return nullptr;
+  }
+};
+
+// It has a folder and an environment of its own: `cat id_rsa` in ~/.ssh, `ls` with another PATH.
+TEST(BackgroundExecute, IsAskedForWhateverItRuns) {
+  Task task;
+  task.launch.work_dir = "/srv/project";
+  OneTool one;
+  const auto tools = make_agent_tools(one);
+  for (const char* input : {R"({"command":"ls"})", R"({"command":"cat id_rsa","work_dir":"/home/me/.ssh"})",
+                            R"({"command":"ls","env":{"PATH":"."}})"}) {
+    ToolContext context;
+    context.task = std::make_shared<Task>(task);
+    const auto call = tools.front()->prepare(context, input);
+    ASSERT_TRUE(call) << input;
+    EXPECT_TRUE(call->need.ask && !call->need.reads) << input;
+    EXPECT_EQ(call->need.tool, "bash");
+    EXPECT_EQ(call->need.subject.contains("\nwork_dir /home/me/.ssh"), std::string_view(input).contains("work_dir"));
+  }
 }
 
 }  // namespace
