@@ -1,7 +1,7 @@
 // What a row says of its task beside its name: when, how long, and in one line what it does. Plain functions where there is no
 // state: see TaskRow.tsx.
 import { CircleHelp, Wrench } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 
 import type { Task } from '../api/types';
 import { useTranslation, type Language, type Translate } from '../i18n/i18n';
@@ -37,12 +37,22 @@ function LastUpdate({ task }: { task: Task }) {
   );
 }
 
-function RowFolder({ path }: { path: string }) {
+const dot = (
+  <span aria-hidden className="text-line-strong">
+    ·
+  </span>
+);
+
+// With the dot before it: a narrow window shows neither.
+function RowFolder({ path, first }: { path: string; first: boolean }) {
   const { t } = useTranslation();
   return (
-    <bdi className="max-w-48 shrink-0 truncate font-mono text-[11px] max-md:hidden" title={t('details.workDir')}>
-      {shown(useShownFolder(path))}
-    </bdi>
+    <span className="flex min-w-0 shrink-0 items-center gap-1.5 max-md:hidden">
+      {!first && dot}
+      <bdi className="max-w-48 truncate font-mono text-[11px]" title={t('details.workDir')}>
+        {shown(useShownFolder(path))}
+      </bdi>
+    </span>
   );
 }
 
@@ -94,19 +104,15 @@ export function summaryLine(task: Task, t: Translate, language: Language) {
       </span>,
     );
   if (isWorking(task) && kind !== 'ask') pieces.push(<LastUpdate key="u" task={task} />);
-  if (task.work_dir) pieces.push(<RowFolder key="f" path={task.work_dir} />);
   return (
     <div className="flex min-w-0 items-center gap-1.5 text-xs text-muted">
-      {pieces.flatMap((piece, i) =>
-        i === 0
-          ? [piece]
-          : [
-              <span key={`s${i}`} aria-hidden className="text-line-strong">
-                ·
-              </span>,
-              piece,
-            ],
-      )}
+      {pieces.map((piece, i) => (
+        <Fragment key={i}>
+          {i > 0 && dot}
+          {piece}
+        </Fragment>
+      ))}
+      {task.work_dir && <RowFolder path={task.work_dir} first={pieces.length === 0} />}
     </div>
   );
 }
