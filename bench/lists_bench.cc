@@ -168,8 +168,8 @@ double batch_waiters(int64_t size) {  // A task of it ends while so many wait fo
   const auto in_batch = [](Launch& launch) { launch.batch_id = BatchId("batch_1"); };
   const TaskId last = world.launch("silent 600", in_batch);
   for (int64_t i = 0; i < size; ++i)
-    world.engine->tasks().wait_batch(BatchId("batch_1"), Until::all, 600'000,
-                                     [&](const Result<BatchCounts>&) { ++world.good; });
+    world.engine->batches().wait(BatchId("batch_1"), Until::all, 600'000,
+                                 [&](const Result<BatchCounts>&) { ++world.good; });
   world.settle();
   const double cost = each(rounds, [&](int64_t) {
     world.launch("noop", in_batch);

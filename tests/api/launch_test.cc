@@ -153,7 +153,7 @@ TEST(ParseLaunch, WhatIsWrongIsNamed) {  // R10.4, R12.3
       {R"({"command":"x","Title":"x"})", "unknown_field", "`Title`"},
       {R"({"command":"x","title":{}})", "wrong_type", "`title`"},
       {R"({"command":"x","work_dir":"relative"})", "invalid_field", "`work_dir`"},
-      {R"({"command":"x","work_dir":"~/x"})", "invalid_field", "`work_dir`"},
+      {R"({"command":"x","work_dir":"~other/x"})", "invalid_field", "`work_dir`"},
       {R"({"command":"x","add_dirs":["/a","b"]})", "invalid_field", "`add_dirs`"},
       {R"({"command":"x","add_dirs":"/a"})", "wrong_type", "`add_dirs`"},
       {R"({"command":"x","env":{"A B":"1"}})", "invalid_field", "`env`"},

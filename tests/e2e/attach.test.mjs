@@ -105,7 +105,7 @@ describe('Conversations on the command line', () => {
     const denied = await ask(demo.permission);
     await waits(denied);
     const said = await errand(server, ['attach', denied], { input: 'what?\n/deny not today\n' });
-    assert.match(said.err, /allow, always or deny/, 'another word is no answer');
+    assert.match(said.err, /allow, always, pattern, task, agent or deny/, 'another word is no answer');
     assert.match(said.out, /You did not allow it/);
   });
 

@@ -12,7 +12,8 @@ const shown_in_json = shown.replace('\\U000e0041', '\\udb40\\udc41');
 const hidden = /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/u;
 
 // A verb on a terminal of its own: what the person there would be sent.
-function on_terminal(server, words, { input = '', within = 30_000 } = {}) {
+// `input` is typed at once, or when `when` is on the screen.
+function on_terminal(server, words, { input = '', when, within = 30_000 } = {}) {
   const quoted = [binary, ...words].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
   return new Promise((resolve, reject) => {
     const child = spawn('script', ['-qec', quoted, '/dev/null'], {
@@ -20,9 +21,12 @@ function on_terminal(server, words, { input = '', within = 30_000 } = {}) {
       env: { ...server.env, ERRAND_DATA_DIR: server.data_dir, ERRAND_LISTEN: '127.0.0.1:0', COLUMNS: '400', LINES: '50', TERM: 'xterm' },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    child.stdin.end(input);
     let out = '';
-    child.stdout.setEncoding('utf8').on('data', (text) => (out += text));
+    if (!when) child.stdin.end(input);
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      out += text;
+      if (when?.test(out)) child.stdin.write(input, () => (when = undefined));
+    });
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
       reject(new Error(`errand ${words.join(' ')} did not end; it printed: ${out}`));
@@ -88,7 +92,8 @@ describe('What is hidden in a text', () => {
       assert.match(out, /safe\\+u202egnp/, `errand ${words.join(' ')} shows it: ${out}`);
     }
     // These may say less, and hide nothing either.
-    for (const words of [['attach', asks.id], ['retry', id], ['send', asks.id, evil], ['answer', asks.id, 'red'], ['doctor'], ['settings'], ['token', 'list'], ['clear', '--all']]) {
+    assert.doesNotMatch(await on_terminal(server, ['attach', asks.id], { when: /type your answer/, input: '\x04' }), hidden);
+    for (const words of [['retry', id], ['send', asks.id, evil], ['answer', asks.id, 'red'], ['doctor'], ['settings'], ['token', 'list'], ['clear', '--all']]) {
       const out = await on_terminal(server, words);
       assert.doesNotMatch(out, hidden, `errand ${words.join(' ')}: ${JSON.stringify(out)}`);
     }

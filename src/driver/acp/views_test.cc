@@ -45,7 +45,7 @@ TEST(AcpViews, RulesSeeEveryFileOfAnEdit) {
       "Goose", "/p", {.title = "Edit", .kind = "edit", .diffs = {{"/p/b", "x\n", "y\n"}}, .locations = {"/p/a"}});
   EXPECT_EQ(view.tool, "edit");
   EXPECT_EQ(view.subject, "/p/a\n/p/b");
-  EXPECT_NE(view.text.find("-x\n+y"), std::string::npos);
+  EXPECT_NE(view.diff.find("-x\n+y"), std::string::npos);
   EXPECT_EQ(permission_view("Goose", "/p", {.title = "rm", .kind = "delete", .locations = {"/p/a"}}).tool, "edit");
 }
 

@@ -152,12 +152,15 @@ Result<std::unique_ptr<Turn>> CommandDriver::open(TurnRequest request, Sink& sin
   run::Spawn spawn = run::plan_spawn(options_, task, run_name(task.id, task.run), argv);
   const process::Abilities can = parts_.supervisor.abilities();
   spawn.request.boot_stored = !mark.boot.empty();
-  if (can.artifacts) spawn.request.artifacts = run::artifact_folder(options_.data_dir, task.id);
+  // With patterns the folder stays, though it may be empty: it says that the task was not removed before its files were
+  // gathered.
+  const bool keeper_makes = can.artifacts && launch.artifacts.empty();
+  if (keeper_makes) spawn.request.artifacts = run::artifact_folder(options_.data_dir, task.id);
   auto turn = std::make_unique<CommandTurn>(options_, parts_, sink, std::move(spawn.request), std::move(mark),
                                             request.reattach ? task.progress.cpu_s : 0, launch);
   // A sandbox is made of folders that are there. Otherwise nothing is to be looked at: the keeper makes the one for
   // artifacts, and a thread that would do it here would cost a short command as much as its start.
-  if (launch.sandbox != Sandbox::off || !can.artifacts)
+  if (launch.sandbox != Sandbox::off || !keeper_makes)
     turn->prepare_with(
         [options = kept_options_, can, task = request.task, argv]() -> Result<std::vector<std::string>> {
           if (Result<std::string> artifacts = run::make_artifact_folder(*options, task->id); !artifacts)
@@ -225,7 +228,7 @@ Result<ArtifactList> CommandDriver::artifacts(const Task& task) const {
 // Most commands leave nothing: they do not wait behind those that do, and where their keeper has seen it nobody looks
 // again. An earlier run of the task may have left something that is kept.
 void CommandDriver::gather_last(std::shared_ptr<const Task> task, const process::RunEnd& end, Gathered done) {
-  if (end.left_nothing && task->run == 1 && task->launch.artifacts.empty()) return done(ArtifactList{});
+  if (end.left_nothing && task->run == 1) return done(ArtifactList{});
   beside_.run(
       [artifacts = artifacts_, folder = run::artifact_folder(options_.data_dir, task->id), task] {
         if (!artifacts->nothing_to_gather(*task)) return false;

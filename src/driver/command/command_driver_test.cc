@@ -394,6 +394,14 @@ TEST_F(CommandDriverTest, AKeeperThatMakesTheFolderForArtifactsIsBelievedWhatItS
   EXPECT_EQ(left(true), 1) << "what an earlier run left counts";
 }
 
+TEST_F(CommandDriverTest, WithPatternsTheFolderForArtifactsStaysUntilFilesAreGathered) {
+  supervisor.can.artifacts = true;
+  task.launch.artifacts = {"*.bin"};
+  auto turn = open();
+  EXPECT_EQ(supervisor.runs.at(run).request.artifacts, "") << "a keeper would remove it where it is empty";
+  EXPECT_TRUE(fs::exists(fs::path(data_dir) / "artifacts" / task.id.value));
+}
+
 TEST_F(CommandDriverTest, WhatKilledKeepersLeftBesideArtifactsGoes) {
   const fs::path folders = fs::path(data_dir) / "artifacts";
   fs::create_directories(folders / ".spare.3");
