@@ -171,6 +171,18 @@ TEST_F(ClaudeDriver, AFurtherTurnGoesOnInTheProgramThatWaitsWhereverTheServerDie
   }
 }
 
+TEST_F(ClaudeDriver, WhereItIsNotFoundAnyMoreWhatWasLeftAtWorkIsEnded) {
+  Host host(world, world.goes_on());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_reports(1));
+  host.close();
+  world.supervisor.spawn({.run = "task_00000000000000000000000009.1", .argv = {"a command"}}, nullptr, [](auto&&) {});
+  ASSERT_EQ(world.left_behind(), 2);
+  claude::end_left_programs(world.supervisor);
+  world.settle();
+  EXPECT_EQ(world.left_behind(), 1) << "commands go on";
+}
+
 TEST_F(ClaudeDriver, AnOlderProgramThatDoesNotSayWhichMessageItWorksAtDoesNotWait) {
   world.kept = {.idle_ms = 60'000'000, .most = 1};
   world.program.says_lifecycle = false;
