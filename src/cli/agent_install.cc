@@ -97,6 +97,7 @@ bool is_our_server(const json::value& entry) {
 Status set_server(JsonFile& file, const Places* places, bool with_type) {
   json::object& root = file.object();
   const json::value* servers = root.if_contains("mcpServers");
+  if (places && servers && !servers->is_object()) return std::unexpected(not_ours("\"mcpServers\"", file.path()));
   const json::value* there = servers && servers->is_object() ? servers->get_object().if_contains("errand") : nullptr;
   if (there && !is_our_server(*there)) return std::unexpected(not_ours("an MCP server \"errand\"", file.path()));
   if (!places) {
@@ -124,10 +125,13 @@ bool is_our_hook(const json::value& group) {
   return command && command->is_string() && std::string_view(command->get_string()).contains(hook_words);
 }
 
-void set_hook(json::object& root, std::string_view event, const Places* places) {
-  const bool there = root.if_contains("hooks") && root["hooks"].is_object() &&
-                     root["hooks"].get_object().if_contains(event) && root["hooks"].get_object()[event].is_array();
-  if (!there && !places) return;
+Status set_hook(JsonFile& file, std::string_view event, const Places* places) {
+  json::object& root = file.object();
+  const json::value* all = root.if_contains("hooks");
+  const json::value* those = all && all->is_object() ? all->get_object().if_contains(event) : nullptr;
+  if (places && ((all && !all->is_object()) || (those && !those->is_array())))
+    return std::unexpected(not_ours("\"hooks\"", file.path()));
+  if (!places && !(those && those->is_array())) return {};
   json::object& hooks = child(root, "hooks");
   json::value& value = hooks[event];
   if (!value.is_array()) value = json::array();
@@ -145,6 +149,7 @@ void set_hook(json::object& root, std::string_view event, const Places* places) 
   groups = std::move(kept);
   drop_empty(hooks, event);
   drop_empty(root, "hooks");
+  return {};
 }
 
 std::string command_text() {
@@ -170,8 +175,8 @@ Status claude(const Places* places, bool wake, Changes& changes) {
     if (places) return std::unexpected(not_ours("a command", command));
   }
   if (const Status set = set_server(*servers, places, true); !set) return set;
-  set_hook(settings->object(), "UserPromptSubmit", places);
-  set_hook(settings->object(), "Stop", wake ? places : nullptr);
+  if (const Status set = set_hook(*settings, "UserPromptSubmit", places); !set) return set;
+  if (const Status set = set_hook(*settings, "Stop", wake ? places : nullptr); !set) return set;
 
   // All of it is known to be possible; only now is something written.
   if (const Status done = changes.note(servers->write(), servers->path() + ": the MCP server errand"); !done)
@@ -179,7 +184,8 @@ Status claude(const Places* places, bool wake, Changes& changes) {
   if (const Status done = changes.note(settings->write(), settings->path() + ": the hook that brings notices"); !done)
     return done;
   if (places || there->contains(command_mark))
-    return changes.note(write_user_file(command, places ? command_text() : ""), command + ": the command /errand");
+    return changes.note(write_user_file(command, *there, places ? command_text() : ""),
+                        command + ": the command /errand");
   return {};
 }
 
@@ -199,6 +205,7 @@ Status codex(const Places* places, Changes& changes) {
   const std::string path = *folder + "/config.toml";
   Result<std::string> text = read_user_file(path);
   if (!text) return std::unexpected(text.error());
+  const std::string before = *text;
   if (const size_t begin = text->find(block_begin); begin != std::string::npos) {
     const size_t end = text->find(block_end, begin);
     if (end == std::string::npos) return std::unexpected(not_ours("lines in errand's block", path));
@@ -215,7 +222,7 @@ Status codex(const Places* places, Changes& changes) {
     *text += fmt::format("{}[mcp_servers.errand]\ncommand = {}\nargs = [\"mcp\"]\nenv = {{ ERRAND_DATA_DIR = {} }}\n{}",
                          block_begin, toml(places->program), toml(places->data_dir), block_end);
   }
-  return changes.note(write_user_file(path, *text), path + ": the MCP server errand");
+  return changes.note(write_user_file(path, before, *text), path + ": the MCP server errand");
 }
 
 }  // namespace

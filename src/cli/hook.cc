@@ -2,6 +2,7 @@
 // prints the notices of that conversation for Claude Code to put into it, and takes them. It starts no server, and
 // whatever goes wrong it prints nothing: a hook must not be in anybody's way.
 #include <iostream>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -46,15 +47,22 @@ int hook(Context& context, const HookArgs&) {
   context.client.set_start(Start::never);
   const std::string path = fmt::format("/api/sessions/{}/notices", session);
   const Result<std::string> body = context.client.get(fmt::format("{}?limit={}", path, notices_max));
-  const auto notices = body ? parse_notices(*body).value_or(std::vector<NoticeInfo>()) : std::vector<NoticeInfo>();
+  auto notices = body ? parse_notices(*body).value_or(std::vector<NoticeInfo>()) : std::vector<NoticeInfo>();
+  const auto take = [&](const NoticeInfo& notice) {
+    return context.client.call("POST", fmt::format("{}/{}/taken", path, notice.id)).has_value();
+  };
+  // It goes on because of this hook already. What cannot be taken (a token that may only read) would be there at every
+  // end, and it would go on for ever: so it is told only what was taken.
+  const bool goes_on = member(*input, "stop_hook_active") == "true";
+  if (goes_on) std::erase_if(notices, [&](const NoticeInfo& notice) { return !take(notice); });
   if (notices.empty()) return code(Exit::ok);
   std::string text;
   for (const NoticeInfo& notice : notices) text += (text.empty() ? "" : "\n\n") + notice.text;
   std::cout << answer(event, text) << '\n' << std::flush;
-  if (!std::cout) return code(Exit::ok);
+  if (!std::cout || goes_on) return code(Exit::ok);
   // Only now: who dies before it finds them there the next time.
   for (const NoticeInfo& notice : notices)
-    if (const auto taken = context.client.request("POST", fmt::format("{}/{}/taken", path, notice.id)); !taken) break;
+    if (!take(notice)) break;
   return code(Exit::ok);
 }
 

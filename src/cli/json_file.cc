@@ -2,15 +2,18 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <tuple>
 #include <unistd.h>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "base/fd.h"
 #include "base/replace_file.h"
 
 namespace errand::cli {
@@ -61,6 +64,16 @@ std::string behind_links(const std::string& path) {
   return error ? path : real.string();
 }
 
+// The file that we have just made is whoever's runs this, and has less of its mode under a strict umask. As far as may
+// be: rights are not given to another group than before.
+void give_back(const std::string& path, const struct stat& before) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat now = {};
+  if (!file || ::fstat(file.get(), &now) != 0 || now.st_uid != ::geteuid() || now.st_nlink != 1) return;
+  if (::fchown(file.get(), before.st_uid, before.st_gid) == 0)
+    std::ignore = ::fchmod(file.get(), before.st_mode & 07777);
+}
+
 Error failed(std::string_view what, const std::string& path, int number) {
   return {Code::unavailable, fmt::format("Cannot {} {}: {}.", what, path, std::strerror(number)), "file"};
 }
@@ -76,27 +89,34 @@ Result<std::string> read_user_file(const std::string& path) {
   if (!S_ISREG(about.st_mode) || static_cast<uintmax_t>(about.st_size) > bytes_max)
     return fail(Code::conflict, fmt::format("{} is not a settings file, so nothing was changed.", path), "not_ours");
   std::ifstream in(path, std::ios::binary);
+  if (!in) return std::unexpected(failed("read", path, errno));
   std::ostringstream text;
   text << in.rdbuf();
   if (!in) return std::unexpected(failed("read", path, EIO));
   return text.str();
 }
 
-Result<bool> write_user_file(const std::string& path, const std::string& text) {
+Result<bool> write_user_file(const std::string& path, const std::string& before, const std::string& text) {
+  if (before == text) return false;
   const std::string target = behind_links(path);
-  const Result<std::string> before = read_user_file(path);
-  if (!before) return std::unexpected(before.error());
-  if (*before == text) return false;
+  const Result<std::string> now = read_user_file(path);
+  if (!now) return std::unexpected(now.error());
+  if (*now != before)
+    return fail(Code::conflict,
+                fmt::format("Another program has just written {}, so it was left as it is. Run this again.", path),
+                "changed");
   if (text.empty()) {
     if (::unlink(target.c_str()) != 0 && errno != ENOENT) return std::unexpected(failed("remove", path, errno));
     return true;
   }
   struct stat about = {};
-  const mode_t mode = ::stat(target.c_str(), &about) == 0 ? about.st_mode & 07777 : new_mode;
+  const bool there = ::stat(target.c_str(), &about) == 0;
+  const mode_t mode = there ? about.st_mode & 07777 : new_mode;
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(target).parent_path(), error);
   if (const int number = replace_file(target, text, mode, Durability::power); number != 0)
     return std::unexpected(failed("write", path, number));
+  if (there) give_back(target, about);
   return true;
 }
 
@@ -134,7 +154,7 @@ Result<bool> JsonFile::write() {
     print(text, *object_, indentation(before_), "");
     if (before_.empty() || before_.ends_with('\n')) text += '\n';
   }
-  return write_user_file(path_, text);
+  return write_user_file(path_, before_, text);
 }
 
 }  // namespace errand::cli

@@ -1,5 +1,5 @@
 // A settings file of another program, in JSON: read whole, changed in places, written whole. What is not ours stays as
-// it is, in its order; the file keeps its indentation and its mode, and a link stays a link.
+// it is, in its order; the file keeps its indentation, its owner and its mode, and a link stays a link.
 #pragma once
 
 #include <memory>
@@ -35,8 +35,9 @@ class JsonFile {
   std::unique_ptr<boost::json::object> object_, read_;
 };
 
-// The file as it is to be; empty: it goes. Answers whether that changed anything. Makes the folders above it.
-Result<bool> write_user_file(const std::string& path, const std::string& text);
+// The file as it is to be; empty: it goes. `before`: as it was read. Where its own program has written it since, it is
+// left alone: conflict, reason `changed`. Answers whether that changed anything. Makes the folders above it.
+Result<bool> write_user_file(const std::string& path, const std::string& before, const std::string& text);
 // Its text, of at most 16 MiB; empty where it is not there.
 Result<std::string> read_user_file(const std::string& path);
 

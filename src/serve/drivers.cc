@@ -126,7 +126,7 @@ void Drivers::make_opencode(const DriverParts& parts) {
 void Drivers::make_claude(const DriverParts& parts, const Settings& settings) {
   Ground& ground = parts.ground;
   std::string program = find_program(command_options_.environment, "claude");
-  if (program.empty()) return;
+  if (program.empty()) return claude::end_left_programs(parts.supervisor);
   claude_ = claude::make_claude_driver({.command = command_options_,
                                         .program = std::move(program),
                                         .mcp_servers = servers_for(parts, settings),

@@ -135,6 +135,20 @@ TEST_F(AcpDriver, AProcessThatDiedWhileItWaitedIsReplaced) {
   EXPECT_EQ(world.agent.requests("session/resume").size(), 1U);
 }
 
+TEST_F(AcpDriver, AProcessThatSaysTooMuchWhileItWaitsIsEnded) {
+  world.kept = {.idle_ms = 60'000'000, .most = 1};
+  Host host(world, world.speaks());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  const std::string run = world.supervisor.runs.begin()->first;
+  const std::string line =
+      R"({"jsonrpc":"2.0","method":"_noise","params":{"x":")" + std::string(100'000, 'x') + "\"}}\n";
+  const Time before = world.clock.steady();
+  for (int i = 0; i < 11; ++i) world.supervisor.print(run, process::Stream::out, line);
+  EXPECT_TRUE(world.run_until([&] { return world.left_behind() == 0; }));
+  EXPECT_LT(world.clock.steady() - before, 60'000);
+}
+
 TEST_F(AcpDriver, WhatALoadedSessionRepeatsIsNotSaidAgain) {
   world.agent.can = {{"loadSession", true}};
   Host host(world, world.speaks());

@@ -171,6 +171,28 @@ TEST_F(ClaudeDriver, AFurtherTurnGoesOnInTheProgramThatWaitsWhereverTheServerDie
   }
 }
 
+TEST_F(ClaudeDriver, WhereItIsNotFoundAnyMoreWhatWasLeftAtWorkIsEnded) {
+  Host host(world, world.goes_on());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_reports(1));
+  host.close();
+  world.supervisor.spawn({.run = "task_00000000000000000000000009.1", .argv = {"a command"}}, nullptr, [](auto&&) {});
+  ASSERT_EQ(world.left_behind(), 2);
+  claude::end_left_programs(world.supervisor);
+  world.settle();
+  EXPECT_EQ(world.left_behind(), 1) << "commands go on";
+}
+
+TEST_F(ClaudeDriver, AnOlderProgramThatDoesNotSayWhichMessageItWorksAtDoesNotWait) {
+  world.kept = {.idle_ms = 60'000'000, .most = 1};
+  world.program.says_lifecycle = false;
+  Host host(world, world.speaks());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->kind, Kind::completed);
+  EXPECT_EQ(world.left_behind(), 0);
+}
+
 TEST_F(ClaudeDriver, WhatWaitsIsEndedInTimeAndWithItsTask) {
   world.kept = {.idle_ms = 60'000, .most = 1};
   Host host(world, world.speaks());
@@ -187,6 +209,49 @@ TEST_F(ClaudeDriver, WhatWaitsIsEndedInTimeAndWithItsTask) {
   world.driver().forget(host.task().id);
   world.kept.idle_ms = 0;
   EXPECT_TRUE(world.run_until([&] { return world.left_behind() == 0; }));
+}
+
+// What a program says in the moment between two turns, before anybody hears it.
+struct ClaudeBetweenTurns : ClaudeDriver {
+  Host host{world, world.speaks()};
+
+  void SetUp() override {
+    world.kept = {.idle_ms = 60'000'000, .most = 1};
+    ASSERT_TRUE(host.open());
+    ASSERT_TRUE(host.run_until_ended());
+    ASSERT_EQ(world.supervisor.runs.size(), 1u);
+    host.prompt("and then?");
+  }
+  void says(const char* line) {
+    world.supervisor.print(world.supervisor.runs.begin()->first, process::Stream::out, std::string(line) + "\n");
+  }
+  void begins_by_itself() {
+    says(R"({"type":"system","subtype":"init","session_id":"6b8dcbcb-cad6-4690-91ba-3af5984e986b","tools":["Bash"]})");
+    says(R"({"type":"assistant","message":{"id":"msg_9","content":[{"type":"text","text":"The shell has ended."}]}})");
+  }
+};
+
+TEST_F(ClaudeBetweenTurns, WhatItBeganByItselfIsNoAnswerToTheNextMessage) {
+  begins_by_itself();
+  says(
+      R"({"type":"result","subtype":"success","is_error":false,"result":"The shell has ended.","total_cost_usd":0.1})");
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.broken(), "");
+  EXPECT_EQ(world.program.prompts, 2);
+  EXPECT_EQ(host.outcome()->result, "All done.");
+  EXPECT_TRUE(host.transcript().said().contains("You said: and then?"));
+}
+
+TEST_F(ClaudeBetweenTurns, TheLastWordsOfOneThatHasGoneAreNoPartOfTheNextTurn) {
+  ASSERT_TRUE(host.open());
+  begins_by_itself();
+  world.supervisor.end(world.supervisor.runs.begin()->first, {.how = process::RunEnd::How::exited});
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.broken(), "");
+  EXPECT_EQ(host.outcome()->kind, Kind::completed);
+  EXPECT_FALSE(host.transcript().said().contains("The shell has ended.")) << host.transcript().said();
+  EXPECT_TRUE(host.transcript().said().contains("You said: and then?"));
 }
 
 TEST_F(ClaudeDriver, ItHasItsOwnKeysAndNobodyElses) {

@@ -158,6 +158,7 @@ TEST_F(RealCommand, AfterAPowerCutARunWithoutAFolderIsInterruptedAndNotBegunAgai
     return times();
   };
   EXPECT_EQ(begun_after("second"), 1u);
+  EXPECT_EQ(begun_after("second"), 2u) << "within one boot, no folder means that nothing ran";
 }
 
 // R4.3.

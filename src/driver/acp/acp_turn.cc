@@ -220,7 +220,8 @@ Status AcpTurn::send(const Message& message) {
 // ---- What it says
 
 void AcpTurn::lines(std::span<const lines::Line> lines) {
-  if (over_) return;
+  // The last words of a process that has gone while it waited are no part of this turn, which gets another one.
+  if (over_ || kept_) return;
   alive_ = true;
   std::vector<Report> out;
   for (const lines::Line& line : lines) {

@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include "base/beside.h"
+#include "base/log.h"
 #include "driver/claude/claude_turn.h"
 #include "driver/claude/history.h"
 #include "driver/claude/wire.h"
 #include "driver/conversations.h"
 #include "driver/run/spawn.h"
+#include "driver/run_name.h"
 
 namespace errand::claude {
 namespace {
@@ -145,6 +147,16 @@ Result<std::unique_ptr<Turn>> ClaudeDriver::open(TurnRequest request, Sink& sink
 
 std::unique_ptr<Driver> make_claude_driver(Options options, Parts parts) {
   return std::make_unique<ClaudeDriver>(std::move(options), parts);
+}
+
+void end_left_programs(process::SupervisorClient& supervisor) {
+  supervisor.list([&supervisor](const Result<std::vector<process::RunStatus>>& listed) {
+    for (const process::RunStatus& status : listed ? *listed : std::vector<process::RunStatus>())
+      if (const auto name = parse_run_name(status.run); status.alive && name && name->tool == kind.tool) {
+        log_warning(kind.area, "Claude Code is not found any more: ending " + status.run);
+        supervisor.stop(status.run);
+      }
+  });
 }
 
 }  // namespace errand::claude

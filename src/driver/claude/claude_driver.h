@@ -41,4 +41,8 @@ struct Parts {
 
 std::unique_ptr<Driver> make_claude_driver(Options options, Parts parts);
 
+// Where Claude Code is not found any more: nobody can take up the programs that an earlier server left at work, so they
+// are ended. `supervisor` outlives the answer.
+void end_left_programs(process::SupervisorClient& supervisor);
+
 }  // namespace errand::claude

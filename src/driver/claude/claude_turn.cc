@@ -65,6 +65,7 @@ ClaudeTurn::ClaudeTurn(const Options& options, const Parts& parts, program::Hold
     run_ = beginning_.kept->run;
     next_ = beginning_.kept->next;
     cpu_from_ = beginning_.kept->cpu_s;
+    lifecycle_ = true;  // See can_keep().
   }
   for (const Message& message : request_.messages)
     if (known_.insert(message.id).second) waiting_.push_back(message);
@@ -212,7 +213,8 @@ void ClaudeTurn::give(const std::string& request_id) {
 // ---- What it says
 
 void ClaudeTurn::lines(std::span<const lines::Line> lines) {
-  if (over_) return;
+  // The last words of a program that has gone while it waited are no part of this turn, which gets another one.
+  if (over_ || kept_) return;
   alive_ = true;
   std::vector<Report> out;
   for (const lines::Line& line : lines) {
@@ -440,8 +442,9 @@ void ClaudeTurn::close_where_done() {
 }
 
 bool ClaudeTurn::can_keep() const {
-  // A limit of the processor's time is each run's own.
-  return holder_.keeps() && sent_.empty() && asks_.empty() && request_.task->launch.limits.cpu_s <= 0 &&
+  // A limit of the processor's time is each run's own. What it begins by itself in the moment before the next turn must
+  // not pass for the answer to that one's message: so it has to say which message it works at.
+  return holder_.keeps() && lifecycle_ && sent_.empty() && asks_.empty() && request_.task->launch.limits.cpu_s <= 0 &&
          outcome_of(*last_).kind == Outcome::Kind::completed;
 }
 
@@ -496,6 +499,7 @@ void ClaudeTurn::ended(const lines::End& end) {
     run_ = beginning_.spawn.run;
     next_ = 0;
     cpu_from_ = 0;
+    lifecycle_ = false;
     make_child();
     return prepare();
   }

@@ -8,6 +8,9 @@ namespace errand::program {
 namespace {
 
 constexpr Millis leave_ms = 2'000;  // For it to leave by itself when its input ends.
+// So much may it say while it waits. It stays in its journal until a turn goes on behind it, and in one that is full a
+// program comes to a halt.
+constexpr size_t said_max = 1 << 20;
 
 }  // namespace
 
@@ -23,7 +26,8 @@ struct Holder::Entry final : lines::Listener {
   void lines(std::span<const lines::Line> lines) override {
     for (const lines::Line& line : lines) {
       kept.next = line.next;
-      if (holder.wakes_ && holder.wakes_(line.text)) holder.leave(*this);
+      said += line.text.size();
+      if (said > said_max || (holder.wakes_ && holder.wakes_(line.text))) holder.leave(*this);
     }
   }
   void ended(const lines::End& /*end*/) override { holder.gone(this); }
@@ -31,6 +35,7 @@ struct Holder::Entry final : lines::Listener {
   Holder& holder;
   const TaskId task;
   Kept kept;
+  size_t said = 0;  // Since it waits.
   bool leaving = false;
   Timer timer;
   lines::LineChild child;  // Last: it calls the rest.

@@ -1,7 +1,8 @@
 // Programs that wait between two turns of their task: the next turn goes on in the same process. A program is one
 // turn's or the holder's, never both's; what waits here is at work for nobody, holds no slot, and is ended when it has
-// waited for too long, when there are too many, when it begins something by itself, and when the server leaves. What a
-// server that was killed left waiting is ended by the next one, as all that no task at work owns (Driver::end_run).
+// waited for too long, when there are too many, when it begins something by itself or says too much, and when the
+// server leaves. What a server that was killed left waiting is ended by the next one, as all that no task at work owns
+// (Driver::end_run).
 //
 // A program changes hands by being attached to anew (line_child.h), as after a restart of the server: so there is one
 // way to take up a program, and not two.
