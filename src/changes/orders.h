@@ -1,4 +1,5 @@
-// What `errand changes` does: one order, given as JSON, answered as JSON, in a process of its own under the supervisor.
+// One order, given as JSON, answered as JSON, for a process of its own under the supervisor. No verb gives one yet
+// (decision 31).
 //
 //   begin    before a turn: the start snapshot, and the task's own work tree where it has one. May be repeated.
 //   finish   behind a turn: the end snapshot, the list and the patch, kept with the task

@@ -98,14 +98,14 @@ void Recovery::end_orphans() {
       if (alive.expired() || runs.empty()) return;
       shared_.read(
           [runs = std::move(runs)](Store& store) {
-            // Per run: 0 keep, 1 end where nobody has taken it up, 2 forget the task.
+            // Per run: 0 keep, 1 end, 2 forget the task.
             std::vector<std::pair<Driver::KnownRun, int>> verdicts;
             for (const Driver::KnownRun& run : runs) {
               const Result<Task> task = store.get(run.task);
               int verdict = 0;
               if (!task && task.error().code == Code::not_found)
                 verdict = 2;
-              else if (task && run.alive)
+              else if (task && run.alive && (task->run != run.run || task->phase != TurnPhase::working))
                 verdict = 1;
               if (verdict != 0) verdicts.emplace_back(run, verdict);
             }
@@ -113,10 +113,7 @@ void Recovery::end_orphans() {
           },
           [this, driver](std::vector<std::pair<Driver::KnownRun, int>> verdicts) {
             for (const auto& [run, verdict] : verdicts) {
-              // It was taken up, or is being made, meanwhile. One that could not be (its agent is gone) has no turn.
-              if (const LivePtr live = rooms_.lives.find(run.task);
-                  live && (verdict == 2 || !live->task || live->turn || live->opening))
-                continue;
+              if (rooms_.lives.find(run.task)) continue;  // It was taken up, or is being made, meanwhile.
               log_warning("engine", "ending what is left of " + run.task.value + "." + std::to_string(run.run));
               if (verdict == 2)
                 driver->forget(run.task);

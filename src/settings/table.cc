@@ -193,8 +193,8 @@ std::vector<Setting> rows() {
        .help = "Names (or beginnings, `CARGO_*`) that commands get from the server's environment."},
       {.name = "default_work_dir",
        .field = ERRAND_AT(std::string, engine.default_work_dir),
-       .help = "Where a launch works that names no folder and comes from nowhere (REST). Without it: the first of "
-               "`work_dirs`, else the home folder.",
+       .help = "The folder of a launch over REST that names none. Without it: the first of `work_dirs`, else the home "
+               "folder.",
        .reach = Reach::shown},
       {.name = "work_dirs",
        .field = ERRAND_AT(Texts, work_dirs),
@@ -236,15 +236,16 @@ std::vector<Setting> rows() {
        .flag_value = "LEVEL"},
       {.name = "warm_s",
        .field = ERRAND_AT(int64_t, warm_ms),
-       .help = "So long the program of an agent (Claude Code, agents over ACP) waits for a further turn of its task, "
-               "which then starts at once; 0 ends it with its turn.",
+       .help = "How long an agent's program (Claude Code, agents over ACP) waits for the next turn of its task, which "
+               "then starts at once. 0 ends it with its turn.",
        .least = 0,
        .most = 86'400,
        .unit = Unit::seconds,
        .scale = second},
       {.name = "warm_max",
        .field = ERRAND_AT(int, warm_max),
-       .help = "So many of them wait at most, for each kind of agent; the one that has waited longest goes first.",
+       .help = "How many of these programs wait at once, for each kind of agent. When there are more, the one that has "
+               "waited longest is ended.",
        .least = 0,
        .most = 1'000},
       {.name = "fetch.enabled",

@@ -89,8 +89,8 @@ const cells = {
     await tool_runs(w, w.working, w.mark);
     assert.equal((await server.task(w.working)).turn, 1);
     assert.match(w.asked(), /begin.*also this/s);
-    const taken = (await server.get(`/api/tasks/${w.working}/messages`)).messages.filter((message) => message.role === 'user' && message.completed_at);
-    assert.equal(taken.length, 2);
+    const taken = async () => (await server.get(`/api/tasks/${w.working}/messages`)).messages.filter((message) => message.role === 'user' && message.completed_at);
+    await until(async () => (await taken()).length === 2, { what: 'it has taken both messages', within });
   },
 
   async 'cancel inside a tool'({ server, rest, working, mark, agent_pids, row }) {

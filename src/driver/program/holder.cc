@@ -83,6 +83,10 @@ void Holder::end(const TaskId& task) {
     if (entry->task == task) leave(*entry);
 }
 
+bool Holder::has(std::string_view run) const {
+  return std::ranges::any_of(entries_, [&](const auto& entry) { return entry->kept.run == run; });
+}
+
 // The server leaves: nobody will be there to see whether they obey.
 void Holder::end_all() {
   for (const auto& entry : entries_) entry->child.drop();

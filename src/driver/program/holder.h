@@ -57,6 +57,7 @@ class Holder {
   void end(const TaskId& task);
   void end_all();
   size_t size() const { return entries_.size(); }  // Those that are being ended, too.
+  bool has(std::string_view run) const;            // It waits here, or is being ended here.
 
  private:
   struct Entry;
