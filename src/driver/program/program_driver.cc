@@ -113,8 +113,8 @@ void ProgramDriver::known_runs(std::move_only_function<void(std::vector<KnownRun
   });
 }
 
-// A turn that was taken up after a restart may be over before the runs of the server before are gone through: its program
-// waits for the next one, and is no leftover.
+// A turn that was taken up after a restart may be over before the runs of the server before are gone through: its
+// program waits for the next one, and is no leftover.
 void ProgramDriver::end_run(const TaskId& task, int run) {
   const std::string name = run_of(task, run);
   if (!holder_.has(name)) parts_.supervisor.stop(name);
