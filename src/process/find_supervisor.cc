@@ -90,8 +90,8 @@ Result<Fd> SupervisorFinder::connect() {
   return socket;
 }
 
-// Detached: its own session, no descriptor (run_supervisor closes what it got), no directory and no variable of ours. Secrets of the server's environment
-// have no business in a process that lives longer.
+// Detached: its own session, no descriptor (run_supervisor closes what it got), no directory and no variable of ours.
+// Secrets of the server's environment have no business in a process that lives longer.
 Status SupervisorFinder::start() {
   std::string data_dir = absolute(options_.data_dir);
   std::string self = absolute(options_.self);
