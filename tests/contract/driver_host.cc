@@ -216,6 +216,7 @@ Status Host::open() {
   task_.checkpoint = world_.driver().first_mark();
   task_.asks.clear();
   outcome_.reset();
+  when_stored_.clear();  // Of the turn before, which is over.
   ended_ = 0;
   closed_ = false;
   return open_turn(false);
