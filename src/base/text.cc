@@ -107,6 +107,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 bool contains_text(std::string_view text, std::string_view part) {
+  // An empty view may point nowhere, which memmem does not allow.
+  if (part.empty() || text.empty()) return part.empty();
   return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 

@@ -27,6 +27,14 @@ TEST(Text, SplitsAndTrims) {
   EXPECT_EQ(first_line("one\ntwo"), "one");
 }
 
+TEST(Text, LooksForAPartAlsoInNothing) {
+  EXPECT_TRUE(contains_text("one two", "e t"));
+  EXPECT_FALSE(contains_text("one two", "et"));
+  EXPECT_FALSE(contains_text({}, "a"));
+  EXPECT_TRUE(contains_text({}, {}));
+  EXPECT_TRUE(contains_text("a", {}));
+}
+
 TEST(Text, ComparesSecrets) {
   EXPECT_TRUE(equal_secret("abc", "abc"));
   EXPECT_FALSE(equal_secret("abc", "abd"));
