@@ -38,7 +38,7 @@ std::string resolved(const fs::path& base, std::string_view path) {
 
 // `.git` is a folder, or a file that names one.
 std::optional<std::string> git_dir_at(const std::string& top) {
-  const std::string dot = (top == "/" ? "" : top) + "/.git";
+  std::string dot = (top == "/" ? "" : top) + "/.git";
   struct stat what{};
   if (::lstat(dot.c_str(), &what) != 0) return std::nullopt;
   if (is_folder(dot)) return dot;
