@@ -76,9 +76,12 @@ export const agent_rows = {
       const home = path.join(folder, 'codex');
       fs.mkdirSync(home);
       fs.writeFileSync(path.join(home, 'config.toml'), codex_config(model));
-      return clean_env(folder, { CODEX_HOME: home, LOCAL_KEY: 'x', CODEX_PATH: codex });
+      // Codex puts the helper of its sandbox into no home below the folder for temporary files, where this checkout may be; and of
+      // a command that it cannot start it tells its client nothing (tests/fixtures/acp/codex_silent.jsonl).
+      const temporary = path.join(folder, 'tmp');
+      fs.mkdirSync(temporary, { recursive: true });
+      return clean_env(folder, { CODEX_HOME: home, LOCAL_KEY: 'x', CODEX_PATH: codex, TMPDIR: temporary });
     },
-    // Of a command that its sandbox could not start, Codex tells its client nothing (tests/fixtures/acp/codex_silent.jsonl).
     shell: (command) => call('exec_command', { cmd: command }),
     // Inside of its folder it asks nobody.
     edit: (file, content) => call('exec_command', { cmd: `printf '${content}' > ${file}`, sandbox_permissions: 'require_escalated', justification: 'x' }),
