@@ -294,6 +294,30 @@ TEST_F(Damage, ADatabaseThatWasDeletedUnderTheServerTakesNoCommitAndIsSaved) {
   EXPECT_TRUE(commit(**store, creation(2)));
 }
 
+// The old WAL beside a copy of its database would be played into it.
+TEST_F(Damage, ARescueThatWasCutShortIsFinishedBeforeAnythingIsOpened) {
+  const std::string wal = options_.path + "-wal", kept = folder_ / "kept-wal";
+  {
+    const Result<std::unique_ptr<Store>> store = open();
+    ASSERT_TRUE(store);
+    for (int i = 1; i <= 20; ++i) ASSERT_TRUE(commit(**store, creation(i)));
+    std::filesystem::copy_file(wal, kept);
+    ASSERT_TRUE(std::filesystem::remove(options_.path));
+    ASSERT_FALSE(commit(**store, creation(21)));
+    wait_for(options_.path + ".rescued");
+    EXPECT_FALSE(std::filesystem::exists(wal)) << "gone before the name is there";
+  }
+  std::filesystem::rename(options_.path + ".rescued", options_.path + ".rescuing");
+  std::filesystem::rename(kept, wal);
+  const Error refused = problem();
+  EXPECT_NE(refused.message.find(".rescued"), std::string::npos) << refused.message;
+  EXPECT_FALSE(std::filesystem::exists(wal));
+  std::filesystem::rename(options_.path + ".rescued", options_.path);
+  const Result<std::unique_ptr<Store>> store = open();
+  ASSERT_TRUE(store) << store.error().message;
+  for (int i = 1; i <= 20; ++i) EXPECT_TRUE((*store)->get(TaskId("task_" + std::to_string(i))));
+}
+
 TEST_F(Damage, ADatabaseThatWasReplacedUnderTheServerTakesNoCommit) {
   SqliteOptions other = options_;
   other.path = folder_ / "other.db";

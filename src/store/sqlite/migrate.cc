@@ -70,6 +70,20 @@ Status copy_database(Database& db, const std::string& target) {
   return sync_folder(target);
 }
 
+Status rescue_database(Database& db, const std::string& path) {
+  if (const Status copied = copy_database(db, path + ".rescuing"); !copied) return copied;
+  return finish_rescue(path);
+}
+
+Status finish_rescue(const std::string& path) {
+  const std::string whole = path + ".rescuing", rescued = path + ".rescued", wal = path + "-wal";
+  if (::access(whole.c_str(), F_OK) != 0) return {};
+  if ((::unlink(wal.c_str()) != 0 && errno != ENOENT) || std::rename(whole.c_str(), rescued.c_str()) != 0)
+    return fail(Code::internal,
+                fmt::format("Cannot delete {} and rename {} to {}: do both by hand.", wal, whole, rescued));
+  return sync_folder(rescued);
+}
+
 Status migrate(Database& db, const std::vector<Migration>& steps, const std::string& vfs) {
   const Result<int64_t> version = db.number("PRAGMA user_version");
   if (!version) return std::unexpected(version.error());

@@ -218,6 +218,7 @@ Result<bool> make_shrinkable(Database& db) {
 }
 
 Result<Database> open_for_writing(const SqliteOptions& options, bool may_shrink = false) {
+  if (const Status finished = finish_rescue(options.path); !finished) return std::unexpected(finished.error());
   std::error_code unreadable;
   if (options.vfs.empty() && std::filesystem::file_size(options.path, unreadable) == 0) {
     // Never an empty start where there was something: the index is only ever made behind a database, and a WAL that

@@ -234,10 +234,7 @@ void Writer::rescue() {
   // Where only the WAL lost its name, this is all: the database has everything then.
   checkpoint(/*whole=*/true);
   if (dead_ || parts_.files.front().is_there()) return;
-  if (const Status copied = copy_database(db_, path + ".rescued"); !copied)
-    return log_error("store", copied.error().message);
-  // A WAL is nothing without its database, and would be played into the one that gets its name.
-  if (parts_.files.back().is_there()) ::unlink(parts_.files.back().path().c_str());
+  if (const Status saved = rescue_database(db_, path); !saved) return log_error("store", saved.error().message);
   log_warning("store", fmt::format("saved the database as {}.rescued", path));
 }
 
