@@ -80,22 +80,12 @@ AcpTurn::AcpTurn(const AcpOptions& options, const AcpParts& parts, program::Hold
   } else {
     state_.translator = Translator(request_.task->progress.usage.cost_usd);
   }
-  make_child();
+  child_ = holder_.child(state_.run.empty() ? beginning_.spawn.run : state_.run, *this);
   // One that another turn has started is there, or is gone.
   if (state_.run.empty())
     prepare();
   else
     child_->attach(state_.next);
-}
-
-void AcpTurn::make_child() {
-  lines::Listener& listener = *this;
-  child_.emplace(lines::Parts{.supervisor = parts_.supervisor,
-                              .timers = parts_.timers,
-                              .files = parts_.files,
-                              .engine = parts_.engine,
-                              .open_journal = options_.command.open_journal},
-                 lines::Options{}, state_.run.empty() ? beginning_.spawn.run : state_.run, listener);
 }
 
 // The task's folder for artifacts, which its environment names; then the process.
@@ -514,7 +504,7 @@ void AcpTurn::ended(const lines::End& end_of_child) {
   if (std::exchange(kept_, false) && !stopping_) {
     state_ = State();
     state_.translator = Translator(request_.task->progress.usage.cost_usd);
-    make_child();
+    child_ = holder_.child(beginning_.spawn.run, *this);
     return prepare();
   }
   std::vector<Report> out;

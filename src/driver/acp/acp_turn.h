@@ -52,7 +52,6 @@ class AcpTurn final : public Turn, private lines::Listener {
   void refused(int64_t number, const Error& error) override;
   void used(const process::RunUsage& usage) override;
 
-  void make_child();
   void prepare();
   bool can_keep() const;
   void hand_over();
@@ -97,7 +96,7 @@ class AcpTurn final : public Turn, private lines::Listener {
   const Beginning beginning_;
   Sink& sink_;
   State state_;
-  std::optional<lines::LineChild> child_;  // None, once it is the holder's.
+  std::unique_ptr<lines::LineChild> child_;  // None, once it is the holder's.
   Beside files_;
   Timer patience_, pause_, stopping_timer_;
   std::deque<Message> waiting_;  // Not in a prompt yet.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "driver/agent_driver.h"
 #include "driver/builtin/builtin_turn.h"
 #include "driver/builtin/shared.h"
 #include "driver/work_dir.h"
@@ -13,16 +14,10 @@ class BuiltinDriver final : public Driver {
  public:
   BuiltinDriver(ModelDirectory models, BuiltinParts parts) : shared_(std::move(models), parts) {}
 
-  Capabilities capabilities() const override {
-    return {.message_while_running = true,
-            .resume = true,
-            .fork = true,
-            .reattach = true,
-            .keeps_message = true,
-            .permissions = true};
-  }
+  Capabilities capabilities() const override { return agent_capabilities(); }
 
   Status check(const Launch& launch) const override {
+    if (Status good = check_prompt(launch); !good) return good;
     // Where there is none at all, its agents say so themselves; one may have an endpoint of its own.
     if (Result<ModelChoice> choice = shared_.models.choose(launch.model);
         !choice && shared_.models.unavailable().empty())

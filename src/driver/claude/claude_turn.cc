@@ -71,18 +71,8 @@ ClaudeTurn::ClaudeTurn(const Options& options, const Parts& parts, program::Hold
     if (known_.insert(message.id).second) waiting_.push_back(message);
 }
 
-void ClaudeTurn::make_child() {
-  lines::Listener& listener = *this;
-  child_.emplace(lines::Parts{.supervisor = parts_.supervisor,
-                              .timers = parts_.timers,
-                              .files = parts_.files,
-                              .engine = parts_.engine,
-                              .open_journal = options_.command.open_journal},
-                 lines::Options{}, run_, listener);
-}
-
 void ClaudeTurn::begin() {
-  make_child();
+  child_ = holder_.child(run_, *this);
   // One that another turn has started is there, or is gone.
   if (!has_own_program()) return child_->attach(next_);
   prepare();
@@ -500,7 +490,7 @@ void ClaudeTurn::ended(const lines::End& end) {
     next_ = 0;
     cpu_from_ = 0;
     lifecycle_ = false;
-    make_child();
+    child_ = holder_.child(run_, *this);
     return prepare();
   }
   std::vector<Report> last;

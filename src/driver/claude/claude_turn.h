@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -66,7 +67,6 @@ class ClaudeTurn final : public Turn, private lines::Listener {
   void ended(const lines::End& end) override;
   void used(const process::RunUsage& usage) override;
 
-  void make_child();
   void prepare();
   void put_waiting();
   void put(Sent sent, std::string line);
@@ -126,9 +126,9 @@ class ClaudeTurn final : public Turn, private lines::Listener {
   Time resets_;                        // When the account's limit ends, as far as it said.
   double cpu_s_ = 0;
   bool preparing_ = false, running_ = false, closing_ = false, stopping_ = false, over_ = false;
-  bool kept_ = false;                      // The program of the turn before is being taken up.
-  bool alive_ = false;                     // Something came since the last probe.
-  std::optional<lines::LineChild> child_;  // Last: it calls the rest. None, once it is the holder's.
+  bool kept_ = false;                        // The program of the turn before is being taken up.
+  bool alive_ = false;                       // Something came since the last probe.
+  std::unique_ptr<lines::LineChild> child_;  // Last: it calls the rest. None, once it is the holder's.
 };
 
 }  // namespace errand::claude

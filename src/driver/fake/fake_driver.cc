@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "driver/agent_driver.h"
 #include "driver/fake/fake_turn.h"
 #include "driver/fake/place.h"
 #include "driver/work_dir.h"
@@ -51,11 +52,7 @@ Misbehaviour random_misbehaviour(SeededRandom& random, uint64_t one_in) {
   return m;
 }
 
-Status FakeDriver::check(const Launch& launch) const {
-  if (launch.kind != TaskKind::agent)
-    return fail(Code::invalid_argument, "This agent takes a message; launch a command with kind \"command\".");
-  return {};
-}
+Status FakeDriver::check(const Launch& launch) const { return check_prompt(launch); }
 
 Driver::Look FakeDriver::look(const Launch& launch) const {
   if (!options_.checks_work_dir) return {};

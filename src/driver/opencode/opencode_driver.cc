@@ -2,12 +2,12 @@
 
 #include <unistd.h>
 
+#include "driver/agent_driver.h"
 #include "driver/conversations.h"
 #include "driver/find_program.h"
 #include "driver/opencode/opencode_turn.h"
 #include "driver/opencode/server.h"
 #include "driver/opencode/visits.h"
-#include "driver/program/program_driver.h"
 #include "driver/work_dir.h"
 
 namespace errand::opencode {
@@ -19,9 +19,9 @@ class OpencodeDriver final : public Driver, public Conversations {
   OpencodeDriver(Options options, Parts parts)
       : server_(std::move(options), parts), readers_(server_), cleaner_(server_, server_.sessions()) {}
 
-  Capabilities capabilities() const override { return program::agent_capabilities(); }
+  Capabilities capabilities() const override { return agent_capabilities(); }
   Status check(const Launch& launch) const override {
-    if (Status good = program::check_prompt(launch); !good) return good;
+    if (Status good = check_prompt(launch); !good) return good;
     if (!launch.model.empty() && launch.model.find('/') == std::string::npos)
       return fail(Code::invalid_argument, "OpenCode's models are named PROVIDER/MODEL: opencode models lists them.");
     return {};

@@ -51,6 +51,10 @@ bool Holder::keeps() const {
   return bounds.idle_ms > 0 && bounds.most > 0;
 }
 
+std::unique_ptr<lines::LineChild> Holder::child(std::string run, lines::Listener& listener) const {
+  return std::make_unique<lines::LineChild>(parts_, lines::Options{}, std::move(run), listener);
+}
+
 void Holder::keep(const TaskId& task, Kept kept) {
   end(task);
   const Bounds bounds = bounds_();

@@ -49,6 +49,9 @@ class Holder {
   Holder& operator=(const Holder&) = delete;
 
   bool keeps() const;
+  // The program of the run with this name, for a turn that holds it itself: nothing happens before its spawn() or
+  // attach(). `listener` outlives it.
+  std::unique_ptr<lines::LineChild> child(std::string run, lines::Listener& listener) const;
   // Nobody else may be attached to it. Where there are too many, the one that has waited longest is ended.
   void keep(const TaskId& task, Kept kept);
   // The program of this task, now the caller's; nothing where there is none that was started with this key. What it

@@ -22,20 +22,6 @@ run::Options with_journals(run::Options options) {
 
 }  // namespace
 
-Capabilities agent_capabilities() {
-  return {.message_while_running = true,
-          .resume = true,
-          .fork = true,
-          .reattach = true,
-          .keeps_message = true,
-          .permissions = true};
-}
-
-Status check_prompt(const Launch& launch) {
-  if (launch.kind == TaskKind::agent) return {};
-  return fail(Code::invalid_argument, "This agent takes a prompt; commands are run by the agent \"command\".");
-}
-
 ProgramDriver::ProgramDriver(Kind kind, run::Options options, Parts parts, std::function<Holder::Bounds()> bounds,
                              Holder::Wakes wakes)
     : kind_(kind),

@@ -9,17 +9,12 @@
 #include <vector>
 
 #include "base/timers.h"
-#include "driver/driver.h"
+#include "driver/agent_driver.h"
 #include "driver/program/holder.h"
 #include "driver/run/options.h"
 #include "process/client.h"
 
 namespace errand::program {
-
-// What errand asks of every agent that it runs as somebody's program.
-Capabilities agent_capabilities();
-// It takes a prompt, and no command. invalid_argument.
-Status check_prompt(const Launch& launch);
 
 struct Kind {
   const char* area;        // For the server's log.
