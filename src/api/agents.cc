@@ -130,12 +130,12 @@ Result<Agent> parse_agent(std::string_view body) {
   return agent;
 }
 
-std::string agents_reply(const std::vector<Agent>& agents) {
+std::string agents_reply(const std::vector<Agent>& agents, std::string_view default_agent) {
   std::string text;
   JsonOut out(text);
   out.object().key("agents").array();
   for (const Agent& agent : agents) write_agent(out, agent);
-  out.end().end();
+  out.end().text_or_null("default_agent", default_agent).end();
   return text;
 }
 

@@ -13,7 +13,8 @@ namespace errand::api {
 // POST /api/agents and PUT /api/agents/{id}: the whole agent, without its id.
 Result<Agent> parse_agent(std::string_view body);
 
-std::string agents_reply(const std::vector<Agent>& agents);
+// `default_agent` is the id of the one that does what names none; empty: there is none.
+std::string agents_reply(const std::vector<Agent>& agents, std::string_view default_agent);
 std::string agent_reply(const Agent& agent);
 
 }  // namespace errand::api

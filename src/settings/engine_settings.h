@@ -41,6 +41,7 @@ struct EngineSettings {
   // Tool calls in a row that are equal, with equal results: a warning, and the end with code `loop`. 0: not watched.
   int loop_warn = 3;
   int loop_max = 5;
+  std::string default_agent = "auto";       // Does what names no agent; "auto": the first that can be used.
   std::string tools_family = "background";  // The tools' names that are listed.
 };
 

@@ -191,6 +191,12 @@ std::vector<Setting> rows() {
       {.name = "env_allow",
        .field = ERRAND_AT(Texts, env_allow),
        .help = "Names (or beginnings, `CARGO_*`) that commands get from the server's environment."},
+      {.name = "default_agent",
+       .field = ERRAND_AT(std::string, engine.default_agent),
+       .help =
+           "The agent that does what names none, of `errand ask` and of agents' tools. `auto`: the first that can be "
+           "used, never the demonstration.",
+       .reach = Reach::running},
       {.name = "default_work_dir",
        .field = ERRAND_AT(std::string, engine.default_work_dir),
        .help = "The folder of a launch over REST that names none. Without it: the first of `work_dirs`, else the home "

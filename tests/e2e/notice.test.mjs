@@ -20,7 +20,7 @@ test('A success with artifacts', async (t) => {
 - Output Path: DATA/run/TASK.1/log
 - Summary: ok [exit code 0]
 - Task: TASK
-- Artifacts: 1 file, 7 B (/api/tasks/TASK/artifacts)
+- Artifacts: 1 file, 7 B (look_at(task_id="TASK", path="artifacts"))
   - report.txt (7 B, text/plain)
 
 ok

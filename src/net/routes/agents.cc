@@ -3,13 +3,17 @@
 
 #include "api/query.h"
 #include "api/requests.h"
+#include "engine/default_agent.h"
 #include "net/routes/context.h"
 
 namespace errand::net {
 
 void list_agents(Context& context, Call call) {
   if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
-  call.answer(200, api::agents_reply(context.parts.engine.administration().agents()));
+  const Administration& administration = context.parts.engine.administration();
+  const std::vector<Agent> agents = administration.agents();
+  call.answer(200,
+              api::agents_reply(agents, default_agent(agents, administration.settings().default_agent).value_or("")));
 }
 
 void get_agent(Context& context, Call call) {

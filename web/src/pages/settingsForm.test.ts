@@ -13,6 +13,7 @@ const settings = {
   fork_tool_result_chars: 1500,
   wake: false,
   tools_family: 'background',
+  default_agent: 'auto',
   max_per_agent: { reviewer: 2 },
   max_per_model: {},
 } as unknown as Settings;
@@ -28,6 +29,7 @@ it('settings are shown in the units that people think in', () => {
     fork_tool_result_chars: '1500',
     wake: false,
     tools_family: 'background',
+    default_agent: 'auto',
     max_per_agent: 'reviewer = 2',
     max_per_model: '',
   });
@@ -53,6 +55,7 @@ it('only what was changed is sent', () => {
   });
   expect(changeOf({ ...form, idle_timeout_s: '' }, settings)).toEqual({ idle_timeout_s: 0 });
   expect(changeOf({ ...form, tools_family: 'bgagent' }, settings)).toEqual({ tools_family: 'bgagent' });
+  expect(changeOf({ ...form, default_agent: 'claude' }, settings)).toEqual({ default_agent: 'claude' });
 });
 
 it('what is no number is said, and not sent', () => {

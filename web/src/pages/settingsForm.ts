@@ -15,6 +15,7 @@ export type NumberField = keyof typeof fields;
 export interface SettingsForm extends Record<NumberField, string> {
   wake: boolean;
   tools_family: ToolsFamily;
+  default_agent: string; // "auto": the first that can be used.
   max_per_agent: string; // "reviewer = 2": one a line.
   max_per_model: string;
 }
@@ -50,6 +51,7 @@ export function formOf(settings: Settings): SettingsForm {
     fork_tool_result_chars: shown('fork_tool_result_chars'),
     wake: settings.wake,
     tools_family: settings.tools_family,
+    default_agent: settings.default_agent,
     max_per_agent: linesOf(settings.max_per_agent),
     max_per_model: linesOf(settings.max_per_model),
   };
@@ -75,6 +77,7 @@ export function changeOf(form: SettingsForm, settings: Settings): SettingsChange
   }
   if (form.wake !== before.wake) change.wake = form.wake;
   if (form.tools_family !== before.tools_family) change.tools_family = form.tools_family;
+  if (form.default_agent !== before.default_agent) change.default_agent = form.default_agent;
   for (const key of maps) {
     const now = limitsOf(form[key]);
     if (form[key].trim() !== before[key] && now) change[key] = now;
