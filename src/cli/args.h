@@ -254,6 +254,18 @@ struct UpgradeArgs {
 };
 struct UninstallArgs {};
 
+struct SetupArgs {
+  // Of a model: any of these is tried, and kept where it answers.
+  std::string api, address, model;
+  std::string key_from;  // A variable of this shell; "-": standard input.
+  std::string agent;     // The default one.
+  std::vector<std::string> tools_for;
+  bool service = false;
+
+  bool names_model() const { return !(api + address + model + key_from).empty(); }
+  // Without options it asks.
+  bool asks() const { return !names_model() && agent.empty() && tools_for.empty() && !service; }
+};
 struct DoctorArgs {};
 struct VersionArgs {};
 struct StopArgs {};
@@ -266,6 +278,6 @@ using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, 
                               WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs,
                               QuotaArgs, OpenArgs, OpencodeArgs, AgentInstallArgs, HookArgs, CompletionArgs,
                               CompleteArgs, ManArgs, InstallArgs, UpgradeArgs, UninstallArgs, DoctorArgs, VersionArgs,
-                              StopArgs, RestartArgs, StatusArgs, InboxArgs, ServeArgs, SupervisorArgs>;
+                              StopArgs, RestartArgs, StatusArgs, InboxArgs, SetupArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

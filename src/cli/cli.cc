@@ -48,6 +48,7 @@ struct Dispatch {
   int operator()(const CompletionArgs& args) { return completion(context, args); }
   int operator()(const CompleteArgs& args) { return complete(context, args); }
   int operator()(const ManArgs& args) { return man(context, args); }
+  int operator()(const SetupArgs& args) { return setup(context, args); }
   int operator()(const InstallArgs& args) { return install(context, args); }
   int operator()(const UpgradeArgs& args) { return upgrade(context, args); }
   int operator()(const UninstallArgs& args) { return uninstall(context, args); }

@@ -133,6 +133,27 @@ Made completion_setup(CLI::App& app, Globals&) {
   return [args] { return *args; };
 }
 
+Made setup_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<SetupArgs>();
+  app.add_option("--address", args->address, "Use the model server at this address, such as http://127.0.0.1:11434/v1")
+      ->type_name("URL");
+  app.add_option("--key-from", args->key_from,
+                 "Use the model's key that is in this variable; \"-\" reads the key from standard input")
+      ->type_name("NAME|-");
+  app.add_option("--api", args->api, "Which API the model speaks (default: by its address or key)")
+      ->type_name("anthropic|openai_chat|openai_responses")
+      ->check(CLI::IsMember({"anthropic", "openai_chat", "openai_responses"}));
+  app.add_option("-m,--model", args->model,
+                 "The model to ask (default: the provider's usual one, or the first it has)");
+  app.add_option("-a,--agent", args->agent, "The agent that errand ask uses; \"auto\": the first that can be used");
+  app.add_option("--tools-for", args->tools_for, "Give this program errand's tools; repeatable")
+      ->type_name("claude|codex|gemini|opencode")
+      ->check(CLI::IsMember({"claude", "codex", "gemini", "opencode"}))
+      ->allow_extra_args(false);
+  app.add_flag("--service", args->service, "Install errand for you, with a server that starts when you log in");
+  return [args] { return *args; };
+}
+
 Made install_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<InstallArgs>();
   app.add_flag_callback(

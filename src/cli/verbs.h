@@ -38,6 +38,7 @@ int hook(Context& context, const HookArgs& args);
 int completion(Context& context, const CompletionArgs& args);
 int complete(Context& context, const CompleteArgs& args);
 int man(Context& context, const ManArgs& args);
+int setup(Context& context, const SetupArgs& args);
 int install(Context& context, const InstallArgs& args);
 int upgrade(Context& context, const UpgradeArgs& args);
 int uninstall(Context& context, const UninstallArgs& args);
