@@ -1,10 +1,13 @@
 // errand agents: who can be asked; and agents of one's own.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/launch.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "cli/wire.h"
+#include "cli/wrap.h"
 
 namespace errand::cli {
 namespace {
@@ -19,13 +22,27 @@ int list_agents(Context& context) {
   }
   Result<std::vector<AgentInfo>> agents = parse_agents(*body);
   if (!agents) return screen.fail(agents.error());
+  const std::string usual = member(*body, "default_agent");
   std::vector<std::vector<Cell>> rows;
+  std::vector<std::pair<std::string, std::string>> missing;  // Why, and who: many wait for the same.
   for (const AgentInfo& agent : *agents) {
     const bool usable = agent.unavailable.empty();
-    const std::string words =
-        usable ? agent.description : "(not available: " + agent.unavailable + ") " + agent.description;
+    const bool short_words = screen.out_is_terminal() && !usable;
+    const std::string words = usable        ? agent.description
+                              : short_words ? "(not available) " + agent.description
+                                            : "(not available: " + agent.unavailable + ") " + agent.description;
     // A configured one's id is made by the server: people call it by its name.
-    rows.push_back({{agent.id.starts_with("agent_") ? agent.name : agent.id, usable ? "1" : "2"},
+    const std::string name = agent.id.starts_with("agent_") ? agent.name : agent.id;
+    if (!usable) {
+      const auto same = std::ranges::find(missing, agent.unavailable, &std::pair<std::string, std::string>::first);
+      if (same == missing.end()) {
+        missing.emplace_back(agent.unavailable, name);
+      } else {
+        same->second += ", " + name;
+      }
+    }
+    const bool marked = screen.out_is_terminal() && agent.id == usual;
+    rows.push_back({{name + (marked ? " (default)" : ""), usable ? "1" : "2"},
                     {agent.driver, ""},
                     {agent.model, ""},
                     {words, "2"}});
@@ -33,6 +50,10 @@ int list_agents(Context& context) {
   screen.out(screen.out_is_terminal() ? render_table({{"AGENT"}, {"DRIVER"}, {"MODEL", 10}, {"DESCRIPTION", 20}}, rows,
                                                      {screen.width(), screen.colours(), true})
                                       : render_tabs(rows));
+  // In a table of 80 columns nobody can read why.
+  if (screen.out_is_terminal())
+    for (const auto& [why, who] : missing)
+      screen.out("\n" + fit_help(fmt::format("{}: {}", who, why), screen.width()) + "\n");
   return code(Exit::ok);
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/parse.h"
 #include "cli/verbs.h"
+#include "cli/wrap.h"
 
 namespace errand::cli {
 
@@ -70,7 +71,7 @@ int main(int argc, char** argv, const Programs& programs) {
     const Stop& stop = parsed.error();
     Screen screen({ColourWish::automatic, stop.json, false});
     if (stop.exit != Exit::ok) return screen.fail({Code::invalid_argument, stop.text, "usage"});
-    screen.out(stop.text);
+    screen.out(screen.out_is_terminal() ? fit_help(stop.text, screen.width()) : stop.text);
     return code(stop.exit);
   }
   // A reader or a server that goes away is met where it is written to.

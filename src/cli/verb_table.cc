@@ -125,7 +125,7 @@ Made ask_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<AskArgs>();
   words(app, "prompt", args->prompt, "What to do; \"-\" reads it from standard input", true);
   app.add_option("-a,--agent", args->agent,
-                 "The agent that does it; errand agents lists them (default: the first that is installed)");
+                 "The agent that does it; errand agents lists them (default: the setting default_agent)");
   app.add_option("--permission", args->permission, "When it wants to change something: ask you, allow it or deny it")
       ->type_name("ask|allow|deny")
       ->check(CLI::IsMember({"ask", "allow", "deny"}));
