@@ -96,8 +96,8 @@ std::string table_of(Context& context, const Listed& listed, const ListArgs& arg
   if (listed.page.tasks.empty())
     return is_filtered(args) ? "No task matches. errand list shows all tasks.\n"
                              : "No tasks yet. Start one with: errand run -- COMMAND, or: errand ask \"PROMPT\"\n";
-  std::string out =
-      render_table(task_columns(), task_rows(listed.page.tasks, wall_now()), {screen.width(), screen.colours(), true});
+  std::string out = render_table(task_columns(screen.width()), task_rows(listed.page.tasks, wall_now(), screen.width()),
+                                 {screen.width(), screen.colours(), true});
   if (!listed.page.next_cursor.empty() && !screen.quiet())
     out += styled(fmt::format("{} shown of more; --limit N or --all shows the others", listed.page.tasks.size()), "2",
                   screen.colours()) +

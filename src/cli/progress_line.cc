@@ -47,7 +47,8 @@ std::string activity(const TaskInfo& task) {
     if (waiting.kind == "permission") return "asks for permission: " + shown_line(waiting.text);
     if (waiting.kind == "answer") return "asks: " + shown_line(waiting.text);
     if (waiting.kind == "quota")
-      return waiting.until ? "waits for a usage limit until " + format_time(waiting.until) : "waits for a usage limit";
+      return waiting.until ? "waits for a usage limit until " + local_time(waiting.until, wall_now())
+                           : "waits for a usage limit";
     if (waiting.kind == "children") return "waits for the tasks it launched";
     return "waits: " + waiting.kind;
   }

@@ -31,7 +31,7 @@ class Sheet {
       out_ += styled(fmt::format("{:<12}", name), "2", colours_) + styled(shown_line(text), style, colours_) + "\n";
   }
   void when(std::string_view name, Time time, Time now) {
-    if (time) row(name, fmt::format("{} ({} ago)", format_time(time), short_duration(now - time)));
+    if (time) row(name, fmt::format("{} ({} ago)", local_time(time, now), short_duration(now - time)));
   }
   void block(std::string_view name, std::string_view text, std::string_view more) {
     if (trim(text).empty()) return;
@@ -176,11 +176,11 @@ int show(Context& context, const ShowArgs& args) {
   sheet.when("created", task->created_at, now);
   sheet.when("started", task->started_at, now);
   if (task->deadline_at)
-    sheet.row("time ends", fmt::format("{} (in {})", format_time(task->deadline_at),
+    sheet.row("time ends", fmt::format("{} (in {})", local_time(task->deadline_at, wall_now()),
                                        short_duration(std::max<Millis>(task->deadline_at - now, 0))));
   sheet.when("ended", task->completed_at, now);
   sheet.row("took", duration_text(*task, now));
-  if (task->expires_at) sheet.row("expires", format_time(task->expires_at));
+  if (task->expires_at) sheet.row("expires", local_time(task->expires_at, wall_now()));
   if (task->exit_code) sheet.row("exit code", std::to_string(*task->exit_code), *task->exit_code ? "31" : "");
   if (task->signal) sheet.row("signal", std::to_string(*task->signal), "31");
   progress_rows(sheet, *task);

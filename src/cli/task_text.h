@@ -28,8 +28,9 @@ std::string_view status_style(const TaskInfo& task);
 std::string duration_text(const TaskInfo& task, Time now);
 
 // The table of `list`, `batch` and `wait`; ids as short as they can be.
-std::vector<Column> task_columns();
-std::vector<std::vector<Cell>> task_rows(const std::vector<TaskInfo>& tasks, Time now);
+// With their folders where the terminal has `columns` enough.
+std::vector<Column> task_columns(int columns = 0);
+std::vector<std::vector<Cell>> task_rows(const std::vector<TaskInfo>& tasks, Time now, int columns = 0);
 // The same for programs: whole ids, bare words, times.
 std::vector<std::vector<Cell>> task_fields(const std::vector<TaskInfo>& tasks);
 

@@ -66,3 +66,26 @@ test('In a terminal of 80 columns the help of every verb fits, and the agents sa
   await terminal.shows(/^the end of it$/m);
   assert.match(shown().replace(/\s+/g, ' '), /builtin, background-task-manager: No model is configured: .* and start the server again\./);
 });
+
+test('A person reads the time where they are, and in a wide terminal the folder of each task', { skip: no_tmux, timeout: 300_000 }, async (t) => {
+  const server = await Server.start(t);
+  const cwd = temporary_folder(t, 'elsewhere');
+  const env = { TZ: 'CST-8' };
+  const run = await errand(server, ['run', '--timeout', '5m', '--', 'sleep', '300'], { cwd, env });
+  const id = run.out.trim();
+  const { deadline_at } = await server.get(`/api/tasks/${id}`);
+  const there = new Date(Date.parse(deadline_at) + 8 * 3_600_000).toISOString().slice(11, 19);
+  assert.match(run.err, new RegExp(`until (\\S+ )?${there} at the latest \\(5:00\\)`));
+  assert.match((await errand(server, ['show', id], { env })).out, new RegExp(`^time ends +(\\S+ )?${there} \\(in [45]m?`, 'm'));
+  for (const [columns, shown] of [
+    [80, false],
+    [140, true],
+  ]) {
+    const terminal = await Terminal.open(t, server, { columns });
+    terminal.run('clear; errand list');
+    await terminal.shows(/sleep 300/);
+    assert.equal(/FOLDER/.test(terminal.screen()), shown);
+    assert.equal(terminal.screen().includes(cwd.slice(-12)), shown);
+  }
+  await server.cancel(id);
+});
