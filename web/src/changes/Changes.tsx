@@ -187,8 +187,9 @@ function Looked({ task, listing }: { task: Task; listing: Listing }) {
           </button>
         )}
       </div>
-      {listing.isolation && <MergeBar task={task} isolation={listing.isolation} />}
-      <Remarks listing={listing} />
+      {/* On a phone a patch needs the whole screen. */}
+      {!(phone && file) && listing.isolation && <MergeBar task={task} isolation={listing.isolation} />}
+      {!(phone && file) && <Remarks listing={listing} />}
       <div className="flex min-h-0 flex-1">
         {phone ? (
           !file && listed

@@ -56,7 +56,11 @@ const Row = memo(function Row({ file, on, comments }: { file: ChangedFile; on: b
           <span aria-hidden>{comments}</span>
         </span>
       )}
-      <Counts file={file} />
+      {file.binary ? (
+        <span className="shrink-0 text-xs text-muted">{t('changes.binary')}</span>
+      ) : (
+        <Counts file={file} />
+      )}
     </span>
   );
 });

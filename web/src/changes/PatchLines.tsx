@@ -142,7 +142,7 @@ export function PatchLines({ name, path, patch, split, phone, review, comments, 
   };
   const numberOf = (line: Line | null, side: Side, current: boolean) => {
     const at = line?.[side] ?? null;
-    const quiet = 'pr-2 text-right text-muted tabular-nums select-none';
+    const quiet = 'flex items-start justify-end pr-2 text-muted tabular-nums select-none';
     if (at === null) return <span className={quiet} aria-hidden />;
     if (!review)
       return (
@@ -180,7 +180,7 @@ export function PatchLines({ name, path, patch, split, phone, review, comments, 
         return (
           <div className="flex h-7 items-center gap-3 bg-panel px-3 text-xs text-muted">
             <span className="shrink-0">
-              {item.skipped
+              {item.skipped !== null
                 ? t('changes.skipped', { count: item.skipped, n: number(item.skipped, language) })
                 : t('changes.from', { n: item.hunk.new || item.hunk.old })}
             </span>

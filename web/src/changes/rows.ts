@@ -31,7 +31,7 @@ export function rowsOf(patch: Patch, split: boolean): DiffRow[] {
     // A file whose kind changed has two sections, which begin again.
     const skipped: number | null = below !== null && hunk.new >= below ? hunk.new - below : null;
     const prefix = `${i}.`;
-    rows.push({ kind: 'hunk', key: `${prefix}h`, hunk, skipped });
+    if (skipped !== 0) rows.push({ kind: 'hunk', key: `${prefix}h`, hunk, skipped });
     for (const run of runs(hunk)) {
       if ('same' in run) {
         const { same } = run;

@@ -63,6 +63,7 @@ export function Chat({ task }: { task: Task }) {
             ended ? t('chat.retryPlaceholder') : working ? t('chat.messagePlaceholder') : t('chat.resumePlaceholder')
           }
           sendLabel={ended ? t('tasks.actions.retry') : working ? t('chat.send') : t('chat.resume')}
+          attach
           onSend={send}
         >
           {working && task.status !== 'pending' && (

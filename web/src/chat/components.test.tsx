@@ -46,7 +46,7 @@ describe('Composer', () => {
     fireEvent.keyDown(box(), { key: 'Enter', shiftKey: true });
     expect(send).not.toHaveBeenCalled();
     fireEvent.keyDown(box(), { key: 'Enter' });
-    expect(send).toHaveBeenCalledWith('hello');
+    expect(send).toHaveBeenCalledWith('hello', []);
     await waitFor(() => expect(box().value).toBe(''));
   });
   it('keeps the words when they could not be sent, also over a reload', async () => {

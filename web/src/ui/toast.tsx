@@ -49,8 +49,9 @@ export function Toaster() {
       <div role="status" aria-live="polite" className="sr-only">
         {said}
       </div>
+      {/* Where nothing is pressed: beside what is read, and on a phone below the task's name. Send is at the bottom right. */}
       <div
-        className="pointer-events-none fixed right-4 bottom-4 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
+        className="pointer-events-none fixed bottom-4 left-4 z-50 flex w-80 flex-col gap-2 max-md:inset-x-3 max-md:top-14 max-md:bottom-auto max-md:w-auto"
         role="region"
         aria-label={t('common.messages')}
       >
