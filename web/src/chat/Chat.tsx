@@ -64,6 +64,7 @@ export function Chat({ task }: { task: Task }) {
           }
           sendLabel={ended ? t('tasks.actions.retry') : working ? t('chat.send') : t('chat.resume')}
           attach
+          folder={task.work_dir}
           onSend={send}
         >
           {working && task.status !== 'pending' && (

@@ -1,5 +1,14 @@
-import { ArrowUp, FileText, LoaderCircle, Paperclip, X } from 'lucide-react';
-import { useCallback, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
+import { ArrowUp, FileText, Folder, LoaderCircle, Paperclip, X } from 'lucide-react';
+import {
+  useCallback,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactNode,
+} from 'react';
 
 import { useTranslation } from '../i18n/i18n';
 import { bytes } from '../lib/format';
@@ -12,6 +21,8 @@ import { toast } from '../ui/toast';
 import { attachmentOf, bytesMost, filesMost, fitting } from './attachments';
 import { readDraft, writeDraft } from './drafts';
 import type { Attachment } from './launch';
+import { complete, mentionAt } from './mention';
+import { useMention, type Hint } from './useMention';
 
 interface Props {
   place: string; // Whose draft this is.
@@ -22,6 +33,7 @@ interface Props {
   autoFocus?: boolean;
   arrived?: string | undefined; // A text of ours that the server has: then it is no draft any more.
   attach?: boolean; // Files can go with it.
+  folder?: string | null; // Where a file that is named with @ is looked for.
   onSend: (text: string, files: Attachment[]) => Promise<boolean>; // True: it is stored.
   children?: ReactNode; // What stands beside the buttons.
 }
@@ -35,6 +47,7 @@ export function Composer({
   autoFocus,
   arrived,
   attach = false,
+  folder,
   onSend,
   children,
 }: Props) {
@@ -68,6 +81,32 @@ export function Composer({
     }
   }, [arrived, write]);
 
+  const [caret, setCaret] = useState(0);
+  const mention = mentionAt(text, caret);
+  const { hints, chosen, move, reset, close } = useMention(folder, mention);
+  const list = useId();
+  const take = (hint: Hint | undefined) => {
+    if (!hint || !mention) return;
+    const made = complete(text, caret, mention, hint.path, hint.folder);
+    write(made.text);
+    setCaret(made.caret);
+    reset();
+    requestAnimationFrame(() => {
+      box.current?.focus();
+      box.current?.setSelectionRange(made.caret, made.caret);
+    });
+  };
+  // Keys that belong to the list while it is open.
+  const hinted = (event: KeyboardEvent): boolean => {
+    if (hints.length === 0 || event.nativeEvent.isComposing) return false;
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') move(event.key === 'ArrowDown' ? 1 : -1);
+    else if (event.key === 'Escape') close();
+    else if (event.key === 'Tab' || (event.key === 'Enter' && !event.shiftKey)) take(hints[chosen]);
+    else return false;
+    event.preventDefault();
+    return true;
+  };
+
   const send = async () => {
     const value = text.trim();
     if (!value || sending || disabled) return;
@@ -97,7 +136,7 @@ export function Composer({
 
   return (
     <form
-      className={`card w-full rounded-2xl p-2 shadow-[var(--shadow)] focus-within:border-accent ${over ? 'border-accent bg-accent-soft' : ''}`}
+      className={`card relative w-full rounded-2xl p-2 shadow-[var(--shadow)] focus-within:border-accent ${over ? 'border-accent bg-accent-soft' : ''}`}
       onDragOver={(event) => {
         if (!attach || !event.dataTransfer.types.includes('Files')) return;
         event.preventDefault();
@@ -115,6 +154,38 @@ export function Composer({
         void send();
       }}
     >
+      {hints.length > 0 && (
+        <ul
+          id={list}
+          role="listbox"
+          aria-label={t('chat.files')}
+          className="card absolute inset-x-2 bottom-full z-10 mb-1 max-h-64 overflow-y-auto p-1 shadow-[var(--shadow)]"
+          data-testid="file-hints"
+        >
+          {hints.map((hint, i) => (
+            <li
+              key={`${hint.folder} ${hint.path}`}
+              id={`${list}-${i}`}
+              role="option"
+              aria-selected={i === chosen}
+              className={`flex cursor-pointer items-center gap-2 rounded-lg px-2 py-1 font-mono text-[12.5px] ${i === chosen ? 'bg-accent-soft' : 'hover:bg-hover'}`}
+              // The box keeps the focus.
+              onPointerDown={(event) => event.preventDefault()}
+              onClick={() => take(hint)}
+            >
+              {hint.folder ? (
+                <Folder size={14} className="shrink-0 text-muted" aria-hidden />
+              ) : (
+                <FileText size={14} className="shrink-0 text-muted" aria-hidden />
+              )}
+              <bdi className="min-w-0 truncate">
+                {shown(hint.path)}
+                {hint.folder && '/'}
+              </bdi>
+            </li>
+          ))}
+        </ul>
+      )}
       <textarea
         ref={box}
         rows={1}
@@ -123,7 +194,17 @@ export function Composer({
         spellCheck={!mono}
         placeholder={placeholder}
         aria-label={placeholder}
-        onChange={(event) => write(event.target.value)}
+        role={hints.length > 0 ? 'combobox' : undefined}
+        aria-expanded={hints.length > 0 ? true : undefined}
+        aria-controls={hints.length > 0 ? list : undefined}
+        aria-activedescendant={hints.length > 0 ? `${list}-${chosen}` : undefined}
+        onChange={(event) => {
+          write(event.target.value);
+          setCaret(event.target.selectionStart);
+          reset();
+        }}
+        onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
+        onBlur={close}
         onPaste={(event) => {
           // A picture, or a file: words that are pasted with it stay words.
           if (!attach || event.clipboardData.files.length === 0) return;
@@ -131,6 +212,7 @@ export function Composer({
           void add(event.clipboardData.files);
         }}
         onKeyDown={(event) => {
+          if (hinted(event)) return;
           if (event.key !== 'Enter' || event.nativeEvent.isComposing || event.shiftKey) return;
           if (key === 'mod-enter' && !event.ctrlKey && !event.metaKey) return;
           event.preventDefault();

@@ -31,6 +31,7 @@ export function NewChat({ agentId, forkOf, at }: Props) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const agents = useAgents();
+  const known = useFolders('');
   const parent = useTask(forkOf).data;
   const fork: Fork | undefined = parent?.session_id && at ? { session: parent.session_id, message: at } : undefined;
   // A conversation is no command.
@@ -161,6 +162,7 @@ export function NewChat({ agentId, forkOf, at }: Props) {
           sendLabel={forkOf ? t('chat.fork.start') : command ? t('chat.run') : t('chat.start')}
           disabled={!chosen?.available || (forkOf !== undefined && !fork)}
           attach={!command}
+          folder={options.folder.trim() || known?.default.path}
           onSend={launch}
         >
           <FolderChip folder={options.folder} onChange={(folder) => setOptions((old) => ({ ...old, folder }))} />
