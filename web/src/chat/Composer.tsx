@@ -194,8 +194,7 @@ export function Composer({
         spellCheck={!mono}
         placeholder={placeholder}
         aria-label={placeholder}
-        role={hints.length > 0 ? 'combobox' : undefined}
-        aria-expanded={hints.length > 0 ? true : undefined}
+        aria-autocomplete="list"
         aria-controls={hints.length > 0 ? list : undefined}
         aria-activedescendant={hints.length > 0 ? `${list}-${chosen}` : undefined}
         onChange={(event) => {

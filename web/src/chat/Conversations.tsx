@@ -56,6 +56,8 @@ export function Conversations({ open }: { open: string | undefined }) {
         </button>
       </div>
     );
+  // A first visit has nothing to list, and needs no column for it.
+  if (list ? list.length === 0 : !open) return null;
   return (
     <nav
       aria-label={t('chat.conversations.label')}
@@ -72,7 +74,7 @@ export function Conversations({ open }: { open: string | undefined }) {
         >
           <PanelLeftClose size={16} aria-hidden />
         </button>
-        <Link to="/chat" search={{}} className="btn ml-auto">
+        <Link to="/chat" search={{}} activeOptions={{ exact: true }} className="btn ml-auto">
           <Plus size={14} aria-hidden />
           {t('chat.new')}
         </Link>
@@ -81,7 +83,6 @@ export function Conversations({ open }: { open: string | undefined }) {
         {list?.map((task) => (
           <Row key={task.id} task={task} on={task.id === open} />
         ))}
-        {list?.length === 0 && <li className="px-2.5 py-2 text-sm text-muted">{t('chat.conversations.none')}</li>}
       </ul>
     </nav>
   );
