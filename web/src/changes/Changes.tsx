@@ -8,6 +8,7 @@ import { sender } from '../chat/sender';
 import { useTranslation } from '../i18n/i18n';
 import { number, shortId } from '../lib/format';
 import { shown } from '../lib/hidden';
+import { errorText } from '../lib/sentences';
 import { usePhone } from '../lib/hooks';
 import { useKeys } from '../lib/keys';
 import { kept, useStore } from '../lib/store';
@@ -237,7 +238,7 @@ export default function Changes({ task }: { task: Task }) {
       );
     return (
       <Empty icon={ServerOff} title={t('changes.error')}>
-        <p>{error.message}</p>
+        <p>{errorText(error, t)}</p>
         {again}
       </Empty>
     );

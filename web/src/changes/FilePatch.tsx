@@ -7,6 +7,7 @@ import type { Task } from '../api/types';
 import { useTranslation, type Translate } from '../i18n/i18n';
 import { bytes, number } from '../lib/format';
 import { shown } from '../lib/hidden';
+import { errorText } from '../lib/sentences';
 import { CopyLine } from '../ui/CopyLine';
 import type { ChangedFile } from './api';
 import { Counts } from './FileList';
@@ -85,7 +86,7 @@ export function FilePatch(props: Props) {
     if (error)
       return (
         <Note>
-          <p>{error.message}</p>
+          <p>{errorText(error, t)}</p>
           <button
             type="button"
             className="btn"

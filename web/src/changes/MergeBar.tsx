@@ -8,6 +8,7 @@ import { sender } from '../chat/sender';
 import { useTranslation } from '../i18n/i18n';
 import { useShownFolder } from '../lib/folders';
 import { quoted, shown } from '../lib/hidden';
+import { errorText } from '../lib/sentences';
 import { queryClient } from '../queries';
 import { showError } from '../tasks/actions';
 import { Dialog } from '../ui/Dialog';
@@ -26,7 +27,7 @@ function Refusal({ error, onAsk }: { error: ApiError; onAsk: (() => void) | null
   const { t } = useTranslation();
   return (
     <div role="alert" className="mt-3 rounded-xl border border-amber bg-amber-soft p-3 text-sm" data-testid="refusal">
-      <p className="break-words">{error.message}</p>
+      <p className="break-words">{errorText(error, t)}</p>
       {error.files.length > 0 && (
         <ul
           className="mt-2 max-h-40 overflow-auto font-mono text-[12.5px]"

@@ -1,9 +1,10 @@
 // What may be set beside the words of a new task. Everything has a default, so all of it is folded away at first.
-import { useState, type ReactNode } from 'react';
+import { useId, useState, type ReactNode } from 'react';
 
 import { useTranslation } from '../i18n/i18n';
 import type { Agent } from '../api/types';
-import { noOptions, type Options } from './launch';
+import { useConversations } from '../queries';
+import { modelsOf, noOptions, type Options } from './launch';
 
 function Field({ label, wide = false, children }: { label: string; wide?: boolean; children: ReactNode }) {
   return (
@@ -28,6 +29,8 @@ interface Props {
 
 export function LaunchOptions({ options, agent, command, fork, onChange }: Props) {
   const { t } = useTranslation();
+  const known = useId();
+  const models = modelsOf(agent, useConversations(!command).data?.tasks ?? []);
   const [unfolded] = useState(() => more(options)); // At first; then it is its reader's.
   const check = (key: 'skills' | 'mcp' | 'perLine' | 'interactive') => (
     <label className="flex items-center gap-2">
@@ -40,7 +43,7 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
       {t(`launch.${key}`)}
     </label>
   );
-  type Written = 'title' | 'minutes' | 'idle' | 'cost' | 'model' | 'cpu' | 'memory' | 'processes' | 'priority';
+  type Written = 'title' | 'minutes' | 'idle' | 'cost' | 'cpu' | 'memory' | 'processes' | 'priority';
   const line = (key: Written, label: string, placeholder: string, numeric = true) => (
     <Field label={label}>
       <input
@@ -69,7 +72,22 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
       {!command && (
         <>
           {lines('folders', t('launch.folders'))}
-          {line('model', t('tasks.columns.model'), t('launch.agents'), false)}
+          <Field label={t('tasks.columns.model')}>
+            <input
+              className="field"
+              value={options.model}
+              list={known}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => onChange({ model: event.target.value })}
+              placeholder={agent?.model ?? t('launch.agents')}
+            />
+            <datalist id={known}>
+              {models.map((each) => (
+                <option key={each} value={each} />
+              ))}
+            </datalist>
+          </Field>
           <Field label={t('agents.permission')}>
             <select
               className="field"

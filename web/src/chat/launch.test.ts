@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { changed, launchOf, noOptions, textsOf, wordsOf } from './launch';
+import { changed, launchOf, modelsOf, noOptions, textsOf, wordsOf } from './launch';
 
 const demo = { id: 'demo', driver: 'demo' };
 const shell = { id: 'command', driver: 'command' };
@@ -117,4 +117,12 @@ it('files go with the words', () => {
     ],
   });
   expect(launchOf('look', demo, noOptions, undefined, [file])).not.toHaveProperty('message');
+});
+
+it('models are those that the agent is known to have worked with', () => {
+  const of = (agent_id: string, model: string | null) => ({ agent_id, model });
+  const tasks = [of('a', 'one'), of('b', 'other'), of('a', null), of('a', 'two'), of('a', 'one'), of('a', '')];
+  expect(modelsOf({ id: 'a', model: 'own' }, tasks)).toEqual(['own', 'one', 'two']);
+  expect(modelsOf({ id: 'c', model: null }, tasks)).toEqual([]);
+  expect(modelsOf(undefined, tasks)).toEqual([]);
 });

@@ -146,3 +146,12 @@ export const textsOf = (text: string, options: Options): string[] => (options.pe
 export const changed = (options: Options): number =>
   (Object.keys(noOptions) as (keyof Options)[]).filter((key) => key !== 'folder' && options[key] !== noOptions[key])
     .length;
+
+// Models that an agent is known to have worked with: its own, and those of its newest tasks.
+export function modelsOf(
+  agent: { id: string; model?: string | null } | undefined,
+  tasks: { agent_id: string; model: string | null }[],
+): string[] {
+  const used = tasks.filter((task) => task.agent_id === agent?.id).map((task) => task.model);
+  return [...new Set([agent?.model, ...used])].filter((model) => typeof model === 'string' && model !== '') as string[];
+}

@@ -1,7 +1,7 @@
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react';
 
-import { ApiError } from '../api/client';
-import { useTranslation } from '../i18n/i18n';
+import { t, useTranslation } from '../i18n/i18n';
+import { errorText } from '../lib/sentences';
 import { store, useStore } from '../lib/store';
 
 interface Toast {
@@ -24,24 +24,17 @@ const dismiss = (id: number) => toasts.set(toasts.get().filter((toast) => toast.
 
 export const announce = (text: string): void => announcement.set(text);
 
-// The server's own sentence, which says what to do.
-export function toastError(error: unknown, unreachable: string): void {
+// What went wrong, in words that say what to do.
+export function toastError(error: unknown): void {
   if (error instanceof DOMException && error.name === 'AbortError') return;
-  toast(
-    'bad',
-    error instanceof ApiError && error.status === 0
-      ? unreachable
-      : error instanceof Error
-        ? error.message
-        : String(error),
-  );
+  toast('bad', errorText(error, t));
 }
 
 const icons = { ok: CircleCheck, bad: CircleAlert, info: Info };
 const tones = { ok: 'text-green', bad: 'text-red', info: 'text-blue' };
 
 export function Toaster() {
-  const { t } = useTranslation();
+  useTranslation(); // In the language of now.
   const shown = useStore(toasts);
   const said = useStore(announcement);
   return (
