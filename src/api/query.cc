@@ -351,12 +351,14 @@ Result<std::string> parse_quota_account(const Query& query) {
   return params.done(std::move(account));
 }
 
-Result<std::string> parse_path(const Query& query) {
+Result<FoldersQuery> parse_folders(const Query& query) {
   Params params(query);
-  std::string path;
-  params.text("path", path);
+  FoldersQuery folders;
+  params.text("path", folders.path);
+  params.flag("files", folders.files);
+  const std::string& path = folders.path;
   if (path.size() > 4096 || path.contains('\0')) params.refuse("path", "must be a path", "invalid_parameter");
-  return params.done(std::move(path));
+  return params.done(std::move(folders));
 }
 
 Status parse_no_query(const Query& query) {

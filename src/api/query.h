@@ -107,8 +107,12 @@ Result<StreamQuery> parse_shared_stream(const Query& query, std::string_view las
 // DELETE /api/quotas: the account; empty: each of them.
 Result<std::string> parse_quota_account(const Query& query);
 
-// GET /api/folders?path=: what was typed so far; may be empty.
-Result<std::string> parse_path(const Query& query);
+// GET /api/folders.
+struct FoldersQuery {
+  std::string path;    // What was typed so far; may be empty.
+  bool files = false;  // Files are completed too.
+};
+Result<FoldersQuery> parse_folders(const Query& query);
 
 // A route that takes no parameters.
 Status parse_no_query(const Query& query);

@@ -12,11 +12,12 @@ namespace {
 constexpr std::array<std::string_view, 5> addresses = {"/", "/tasks", "/chat", "/agents", "/settings"};
 
 // Nothing but our own files, no inline script or style, no frame around it. Text of agents is data: `errand` is the one
-// policy that makes a script address, and it makes one, that of the page's worker.
+// policy that makes a script address, and it makes one, that of the page's worker. A frame in it shows an artifact from
+// bytes that the page has read (blob:). It inherits this policy, and the page gives it a sandbox without scripts.
 constexpr std::string_view policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
-    "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types errand";
+    "connect-src 'self'; worker-src 'self'; frame-src blob:; manifest-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types errand";
 
 // Does the list of an Accept-Encoding header have this coding, not refused by q=0?
 bool accepts(std::string_view header, std::string_view coding) {

@@ -46,6 +46,10 @@ test('R14.1: a launch works where its caller is, ~ is understood, and every answ
   assert.ok(found.recent.some((each) => each.path === project));
   assert.deepEqual(found.default, { path: path.join(folder, 'state'), shown: '~/state' });
   assert.deepEqual((await server.get('/api/folders?path=/no/such/')).folders, []);
+  fs.writeFileSync(path.join(project, 'prompt.md'), 'x');
+  assert.deepEqual((await server.get('/api/folders?path=~/project/pro')).files, [], 'files only where they are asked for');
+  const files = await server.get('/api/folders?path=~/project/pro&files=true');
+  assert.deepEqual(files.files, [{ path: path.join(project, 'prompt.md'), shown: '~/project/prompt.md' }]);
 });
 
 test('R14.2: a person has no time limit, agents and REST have; when it ends is said, and which option is longer', { timeout: 300_000 }, async (t) => {

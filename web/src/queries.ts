@@ -128,6 +128,7 @@ function rereadSoon(wait: number): void {
       .then(() => queryClient.invalidateQueries({ queryKey: ['batch'] }));
     void queryClient.invalidateQueries({ queryKey: ['active'] });
     void queryClient.invalidateQueries({ queryKey: ['children'] });
+    void queryClient.invalidateQueries({ queryKey: ['conversations'] });
     if (reread) {
       reread = false;
       rereadSoon(1000);
@@ -139,7 +140,7 @@ function apply(): void {
   frame = undefined;
   const changes = waiting;
   waiting = new Map();
-  for (const key of ['tasks', 'active', 'children'])
+  for (const key of ['tasks', 'active', 'children', 'conversations'])
     queryClient.setQueriesData<TaskList>({ queryKey: [key] }, (list) => (list ? patchList(list, changes) : list));
   for (const [id, change] of changes) {
     queryClient.setQueryData<Task>(['task', id], (task) => (task ? patchTask(task, change) : task));
@@ -169,6 +170,18 @@ export const useActive = (enabled: boolean) =>
     queryKey: ['active'],
     queryFn: ({ signal }) =>
       readTasks(call(api.GET('/api/tasks', { params: { query: { status: 'running,resumed', limit: 500 } }, signal }))),
+    placeholderData: (old) => old,
+  });
+
+// The newest conversations, for the list beside one.
+export const useConversations = (enabled: boolean) =>
+  useQuery({
+    enabled,
+    queryKey: ['conversations'],
+    queryFn: ({ signal }) =>
+      readTasks(
+        call(api.GET('/api/tasks', { params: { query: { kind: 'agent', sort: 'updated', limit: 40 } }, signal })),
+      ),
     placeholderData: (old) => old,
   });
 

@@ -36,7 +36,7 @@ export const taskSearch = (search: Record<string, unknown>): TaskSearch =>
     sort: oneOf(search.sort, sorts),
   });
 
-export const chatTabs = ['chat', 'log', 'timeline', 'artifacts', 'details'] as const;
+export const chatTabs = ['chat', 'log', 'changes', 'timeline', 'artifacts', 'details'] as const;
 export type ChatTab = (typeof chatTabs)[number];
 export interface ChatSearch {
   taskId?: string;

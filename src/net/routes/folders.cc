@@ -20,10 +20,19 @@ constexpr int recent_of = 100;     // The newest tasks,
 constexpr size_t recent_max = 12;  // and of their folders so many.
 constexpr int under_way_max = 4;   // Each may hang for as long as a network mount does.
 
-// The folders whose path begins so: "~/pro" is ~/project, "~/project/" all that are in it.
-std::vector<std::string> completed(const std::string& typed) {
+struct Found {
+  std::vector<std::string> folders, files;
+};
+
+void keep_first(std::vector<std::string>& names) {
+  std::ranges::sort(names);
+  if (names.size() > shown_max) names.resize(shown_max);
+}
+
+// What has a path that begins so: "~/pro" is ~/project, "~/project/" all that is in it. Files where they are asked for.
+Found completed(const std::string& typed, bool files) {
   const std::string path = from_home(typed);
-  std::vector<std::string> found;
+  Found found;
   if (!path.starts_with('/')) return found;
   const size_t slash = path.rfind('/');
   const std::string folder = path.substr(0, slash + 1), begin = path.substr(slash + 1);
@@ -36,10 +45,14 @@ std::vector<std::string> completed(const std::string& typed) {
     // A hidden one where it is asked for.
     if (!name.starts_with(begin) || (name.starts_with('.') && begin.empty()) || !is_utf8(name)) continue;
     std::error_code none;
-    if (at->is_directory(none)) found.push_back(folder + name);
+    if (at->is_directory(none)) {
+      found.folders.push_back(folder + name);
+    } else if (files && at->is_regular_file(none)) {
+      found.files.push_back(folder + name);
+    }
   }
-  std::ranges::sort(found);
-  if (found.size() > shown_max) found.resize(shown_max);
+  keep_first(found.folders);
+  keep_first(found.files);
   return found;
 }
 
@@ -65,24 +78,25 @@ void write_folders(JsonOut& out, std::string_view field, const std::vector<std::
 }  // namespace
 
 void list_folders(Context& context, Call call) {
-  const Result<std::string> path = api::parse_path(call.request().query);
-  if (!path) return call.refuse(path.error());
+  const Result<api::FoldersQuery> asked = api::parse_folders(call.request().query);
+  if (!asked) return call.refuse(asked.error());
   if (context.folders_under_way >= under_way_max)
     return call.refuse({Code::unavailable, "Some folders do not answer. Type the path whole.", "work_dir_unreachable"});
   ++context.folders_under_way;
   run_then(
       context.parts.readers, context.parts.loop, [&store = context.parts.store] { return recent(store); },
-      [&context, typed = *path, call = std::move(call)](std::vector<std::string> lately) mutable {
+      [&context, asked = *asked, call = std::move(call)](std::vector<std::string> lately) mutable {
         Executor& threads = context.parts.folders != nullptr ? *context.parts.folders : context.parts.readers;
         run_then(
-            threads, context.parts.loop, [typed = std::move(typed)] { return completed(typed); },
-            [&context, lately = std::move(lately), call = std::move(call)](const std::vector<std::string>& found) {
+            threads, context.parts.loop, [asked = std::move(asked)] { return completed(asked.path, asked.files); },
+            [&context, lately = std::move(lately), call = std::move(call)](const Found& found) {
               --context.folders_under_way;
               const std::string usual = context.parts.engine.administration().settings().default_work_dir;
               std::string text;
               JsonOut out(text);
               out.object();
-              write_folders(out, "folders", found);
+              write_folders(out, "folders", found.folders);
+              write_folders(out, "files", found.files);
               write_folders(out, "recent", lately);
               out.key("default").object().field("path", usual).field("shown", to_home(usual)).end();
               out.text_or_null("home", from_home("~") == "~" ? "" : from_home("~")).end();

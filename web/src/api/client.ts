@@ -11,6 +11,7 @@ export class ApiError extends Error {
     readonly code: string,
     message: string,
     readonly reason?: string,
+    readonly files: string[] = [], // What is in the way, where the server names it.
   ) {
     super(message);
   }
@@ -37,30 +38,51 @@ const credentials: Middleware = {
 export const api = createClient<paths>({ baseUrl: '/' });
 api.use(credentials);
 
+// No answer came; what was given up is no error.
+const unreached = (error: unknown): Error =>
+  error instanceof DOMException && error.name === 'AbortError'
+    ? error
+    : new ApiError(0, 'unreachable', error instanceof Error ? error.message : String(error));
+
+// What the server says is wrong.
+function refused(response: Response, body: unknown): ApiError {
+  const { code, detail, reason, files } = (body ?? {}) as Partial<Problem> & { files?: unknown };
+  const named = Array.isArray(files) ? files.filter((each) => typeof each === 'string') : [];
+  return new ApiError(response.status, code ?? 'internal', detail ?? response.statusText, reason, named);
+}
+
 // The data of a call, or an ApiError with the server's own sentence.
 export async function call<T>(pending: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   let result;
   try {
     result = await pending;
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ApiError(0, 'unreachable', error instanceof Error ? error.message : String(error));
+    throw unreached(error);
   }
   if (result.error) {
-    const { code, detail, reason } = result.error as Partial<Problem>;
-    throw new ApiError(result.response.status, code ?? 'internal', detail ?? result.response.statusText, reason);
+    throw refused(result.response, result.error);
   }
   return result.data as T;
 }
 
-// For what is no JSON: logs and artifacts.
-export async function fetchText(path: string, signal?: AbortSignal): Promise<Response> {
+// For what the generated client does not do: logs, artifacts, and names in addresses that are encoded already. With a body it
+// is a POST.
+export async function fetchText(path: string, signal?: AbortSignal, body?: object): Promise<Response> {
   const secret = session();
-  const response = await fetch(path, { signal: signal ?? null, headers: secret ? { 'X-Errand-Session': secret } : {} });
-  if (response.status === 401) lock(null);
-  if (!response.ok) {
-    const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;
-    throw new ApiError(response.status, problem.code ?? 'internal', problem.detail ?? response.statusText);
+  let response;
+  try {
+    response = await fetch(path, {
+      signal: signal ?? null,
+      headers: {
+        ...(secret ? { 'X-Errand-Session': secret } : {}),
+        ...(body ? { 'Content-Type': 'application/json' } : {}),
+      },
+      ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+    });
+  } catch (error) {
+    throw unreached(error);
   }
+  if (response.status === 401) lock(null);
+  if (!response.ok) throw refused(response, await response.json().catch(() => ({})));
   return response;
 }

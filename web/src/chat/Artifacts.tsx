@@ -10,12 +10,14 @@ import { bytes, dateTime } from '../lib/format';
 import { showError } from '../tasks/actions';
 import { Empty } from '../ui/Empty';
 import { plain } from './ansi';
+import { ArtifactView } from './ArtifactView';
+import { typeOf, viewOf } from './artifactKinds';
 
 const address = (task: Task, artifact: Artifact): string =>
   `/api/tasks/${task.id}/artifacts/${encodeURIComponent(artifact.id)}`;
 
 // The beginning of it as text, or that it is none.
-function Preview({ task, artifact }: { task: Task; artifact: Artifact }) {
+function TextPreview({ task, artifact }: { task: Task; artifact: Artifact }) {
   const { t } = useTranslation();
   const preview = useQuery({
     queryKey: ['artifact', task.id, artifact.id, artifact.size],
@@ -35,6 +37,27 @@ function Preview({ task, artifact }: { task: Task; artifact: Artifact }) {
       </pre>
       {preview.data.more && <p className="px-4 pb-3 text-xs text-muted">{t('artifacts.more')}</p>}
     </div>
+  );
+}
+
+// What is not read as text is drawn by the browser from its bytes.
+function Preview({ task, artifact }: { task: Task; artifact: Artifact }) {
+  const [asText, setAsText] = useState(false);
+  const kind = viewOf(artifact);
+  const { t } = useTranslation();
+  if (!kind || asText) return <TextPreview task={task} artifact={artifact} />;
+  return (
+    <>
+      <ArtifactView address={address(task, artifact)} name={artifact.name} kind={kind} type={typeOf(artifact)} />
+      {kind === 'html' && (
+        <p className="flex flex-wrap items-center gap-3 px-4 pb-3 text-xs text-muted">
+          {t('artifacts.htmlHint')}
+          <button type="button" className="text-accent-text underline" onClick={() => setAsText(true)}>
+            {t('artifacts.asText')}
+          </button>
+        </p>
+      )}
+    </>
   );
 }
 

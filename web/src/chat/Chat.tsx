@@ -3,6 +3,7 @@ import { useState } from 'react';
 
 import { atWork, isBusy, type Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
+import { errorText } from '../lib/sentences';
 import { Empty } from '../ui/Empty';
 import { Composer } from './Composer';
 import { Conversation } from './Conversation';
@@ -30,7 +31,7 @@ export function Chat({ task }: { task: Task }) {
         </div>
       );
     return (
-      <Empty icon={ServerOff} title={error.status > 0 ? error.message : t('errors.unreachable')}>
+      <Empty icon={ServerOff} title={errorText(error, t)}>
         <button type="button" className="btn mt-2" onClick={retry}>
           {t('common.tryAgain')}
         </button>
@@ -63,6 +64,8 @@ export function Chat({ task }: { task: Task }) {
             ended ? t('chat.retryPlaceholder') : working ? t('chat.messagePlaceholder') : t('chat.resumePlaceholder')
           }
           sendLabel={ended ? t('tasks.actions.retry') : working ? t('chat.send') : t('chat.resume')}
+          attach
+          folder={task.work_dir}
           onSend={send}
         >
           {working && task.status !== 'pending' && (

@@ -4,16 +4,31 @@ import { MessageSquareOff, ServerOff } from 'lucide-react';
 import { ApiError } from '../api/client';
 import { useTranslation } from '../i18n/i18n';
 import '../i18n/more';
+import { useMedia } from '../lib/hooks';
 import { useTask } from '../queries';
 import type { ChatTab } from '../search';
 import { Empty } from '../ui/Empty';
+import { Conversations } from './Conversations';
 import { NewChat } from './NewChat';
 import { OpenTask } from './OpenTask';
 
 export function ChatPage() {
   const { taskId, agentId, tab, forkOf, at } = useSearch({ from: '/chat' });
-  if (!taskId) return <NewChat agentId={agentId} forkOf={forkOf} at={at} />;
-  return <TaskChat key={taskId} id={taskId} tab={tab} />;
+  const wide = useMedia('(min-width: 1200px)');
+  // What needs the width has it.
+  const beside = wide && tab !== 'changes' && tab !== 'log' && tab !== 'timeline';
+  return (
+    <div className="flex min-h-0 flex-1">
+      {beside && <Conversations open={taskId} />}
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        {taskId ? (
+          <TaskChat key={taskId} id={taskId} tab={tab} />
+        ) : (
+          <NewChat agentId={agentId} forkOf={forkOf} at={at} />
+        )}
+      </div>
+    </div>
+  );
 }
 
 function TaskChat({ id, tab }: { id: string; tab: ChatTab | undefined }) {

@@ -2,6 +2,7 @@ import { CircleX, Hourglass } from 'lucide-react';
 
 import type { Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
+import { failureText } from '../lib/sentences';
 import { AskAgain } from '../ui/AskAgain';
 import { WaitWords } from '../ui/StatusBadge';
 
@@ -27,9 +28,14 @@ export function Ending({ task, className }: { task: Task; className: string }) {
       <div className={`${className} border border-red bg-red-soft`} data-testid="failure">
         <p className="flex items-start gap-2.5 text-red">
           <CircleX size={17} className="mt-0.5 shrink-0" aria-hidden />
-          <span className="min-w-0 flex-1 break-words">{task.error.message}</span>
+          <span className="min-w-0 flex-1 break-words">{failureText(task.error, t)}</span>
           <code className="shrink-0 pt-0.5 font-mono text-xs max-md:hidden">{task.error.code}</code>
         </p>
+        {failureText(task.error, t) !== task.error.message && (
+          <p className="mt-1 pl-7 text-sm break-words text-red" lang="en">
+            {task.error.message}
+          </p>
+        )}
         {task.error.details && Object.keys(task.error.details).length > 0 && (
           <details className="mt-1 pl-7 text-sm text-red">
             <summary>{t('chat.errorDetails')}</summary>

@@ -1,9 +1,10 @@
 // What may be set beside the words of a new task. Everything has a default, so all of it is folded away at first.
-import type { ReactNode } from 'react';
+import { useId, useState, type ReactNode } from 'react';
 
 import { useTranslation } from '../i18n/i18n';
 import type { Agent } from '../api/types';
-import type { Options } from './launch';
+import { useConversations } from '../queries';
+import { modelsOf, noOptions, type Options } from './launch';
 
 function Field({ label, wide = false, children }: { label: string; wide?: boolean; children: ReactNode }) {
   return (
@@ -13,6 +14,10 @@ function Field({ label, wide = false, children }: { label: string; wide?: boolea
     </label>
   );
 }
+
+// Something of what is folded away is set.
+const rare = ['title', 'idle', 'env', 'artifacts', 'notify', 'cpu', 'memory', 'processes', 'priority'] as const;
+const more = (options: Options): boolean => rare.some((key) => options[key] !== noOptions[key]);
 
 interface Props {
   options: Options;
@@ -24,7 +29,10 @@ interface Props {
 
 export function LaunchOptions({ options, agent, command, fork, onChange }: Props) {
   const { t } = useTranslation();
-  const check = (key: 'skills' | 'mcp' | 'perLine') => (
+  const known = useId();
+  const models = modelsOf(agent, useConversations(!command).data?.tasks ?? []);
+  const [unfolded] = useState(() => more(options)); // At first; then it is its reader's.
+  const check = (key: 'skills' | 'mcp' | 'perLine' | 'interactive') => (
     <label className="flex items-center gap-2">
       <input
         type="checkbox"
@@ -35,25 +43,50 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
       {t(`launch.${key}`)}
     </label>
   );
+  type Written = 'title' | 'minutes' | 'idle' | 'cost' | 'cpu' | 'memory' | 'processes' | 'priority';
+  const line = (key: Written, label: string, placeholder: string, numeric = true) => (
+    <Field label={label}>
+      <input
+        className="field"
+        inputMode={numeric ? 'decimal' : 'text'}
+        value={options[key]}
+        onChange={(event) => onChange({ [key]: event.target.value })}
+        placeholder={placeholder}
+      />
+    </Field>
+  );
+  const lines = (key: 'folders' | 'env' | 'artifacts' | 'notify', label: string, placeholder = '') => (
+    <Field label={label} wide={key === 'folders'}>
+      <textarea
+        rows={2}
+        className="field h-auto py-2 font-mono text-[13px]"
+        value={options[key]}
+        placeholder={placeholder}
+        spellCheck={false}
+        onChange={(event) => onChange({ [key]: event.target.value })}
+      />
+    </Field>
+  );
   return (
     <div className="card mt-3 grid gap-x-4 gap-y-3 p-4 md:grid-cols-2" data-testid="launch-options">
       {!command && (
         <>
-          <Field label={t('launch.folders')} wide>
-            <textarea
-              rows={2}
-              className="field h-auto py-2 font-mono text-[13px]"
-              value={options.folders}
-              onChange={(event) => onChange({ folders: event.target.value })}
-            />
-          </Field>
+          {lines('folders', t('launch.folders'))}
           <Field label={t('tasks.columns.model')}>
             <input
               className="field"
               value={options.model}
+              list={known}
+              autoComplete="off"
+              spellCheck={false}
               onChange={(event) => onChange({ model: event.target.value })}
-              placeholder={t('launch.agents')}
+              placeholder={agent?.model ?? t('launch.agents')}
             />
+            <datalist id={known}>
+              {models.map((each) => (
+                <option key={each} value={each} />
+              ))}
+            </datalist>
           </Field>
           <Field label={t('agents.permission')}>
             <select
@@ -69,25 +102,22 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
               ))}
             </select>
           </Field>
-          <Field label={t('launch.cost')}>
-            <input
-              className="field"
-              inputMode="decimal"
-              value={options.cost}
-              onChange={(event) => onChange({ cost: event.target.value })}
-              placeholder={t('launch.none')}
-            />
-          </Field>
+          {line('cost', t('launch.cost'), t('launch.none'))}
         </>
       )}
-      <Field label={t('launch.minutes')}>
-        <input
+      {line('minutes', t('launch.minutes'), command ? t('launch.servers') : t('launch.none'))}
+      <Field label={t('launch.isolate')}>
+        <select
           className="field"
-          inputMode="decimal"
-          value={options.minutes}
-          onChange={(event) => onChange({ minutes: event.target.value })}
-          placeholder={command ? t('launch.servers') : t('launch.none')}
-        />
+          value={options.isolate}
+          onChange={(event) => onChange({ isolate: event.target.value as Options['isolate'] })}
+        >
+          {(['', 'head', 'dirty'] as const).map((each) => (
+            <option key={each} value={each}>
+              {t(`launch.isolates.${each || 'none'}`)}
+            </option>
+          ))}
+        </select>
       </Field>
       {command && (
         <Field label={t('launch.sandbox')}>
@@ -105,7 +135,22 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
           </select>
         </Field>
       )}
+      <details className="md:col-span-2" open={unfolded}>
+        <summary className="text-sm text-muted">{t('launch.more')}</summary>
+        <div className="mt-3 grid gap-x-4 gap-y-3 md:grid-cols-2">
+          {line('title', t('launch.title'), t('launch.titleDefault'), false)}
+          {line('idle', t('launch.idle'), t('launch.servers'))}
+          {lines('env', t('launch.env'), 'CI=1')}
+          {lines('artifacts', t('launch.artifacts'), 'out/*.html')}
+          {command && lines('notify', t('launch.notify'), 'error:')}
+          {line('priority', t('launch.priority'), '0')}
+          {line('cpu', t('agents.edit.cpu'), t('launch.servers'))}
+          {line('memory', t('agents.edit.memory'), t('launch.servers'))}
+          {line('processes', t('agents.edit.processes'), t('launch.servers'))}
+        </div>
+      </details>
       <div className="flex flex-wrap gap-x-6 gap-y-2 md:col-span-2">
+        {command && check('interactive')}
         {!command && check('skills')}
         {!command && check('mcp')}
         {!fork && check('perLine')}

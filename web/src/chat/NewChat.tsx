@@ -1,22 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { GitFork, SlidersHorizontal, X } from 'lucide-react';
+import { GitBranch, GitFork, SlidersHorizontal, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 
 import { api, call } from '../api/client';
 import type { Agent, Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { randomKey } from '../lib/clipboard';
-import { lastFolder } from '../lib/folders';
+import { lastFolder, useFolders } from '../lib/folders';
 import { shown } from '../lib/hidden';
-import { queryClient, upToDate, useAgents, useTask } from '../queries';
+import { queryClient, upToDate, useActive, useAgents, useTask } from '../queries';
 import { showError } from '../tasks/actions';
 import { AgentIcon } from '../ui/AgentIcon';
 import { Composer } from './Composer';
 import { readDraft, writeDraft } from './drafts';
 import { FirstVisit, needsSetUp } from './FirstVisit';
 import { FolderChip } from './FolderChip';
-import { changed, launchOf, noOptions, textsOf, type Fork } from './launch';
+import { changed, launchOf, noOptions, textsOf, type Attachment, type Fork } from './launch';
 import { LaunchOptions } from './LaunchOptions';
 import { messageText } from './Message';
 
@@ -32,6 +32,7 @@ export function NewChat({ agentId, forkOf, at }: Props) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const agents = useAgents();
+  const known = useFolders('');
   const parent = useTask(forkOf).data;
   const fork: Fork | undefined = parent?.session_id && at ? { session: parent.session_id, message: at } : undefined;
   // A conversation is no command.
@@ -56,21 +57,26 @@ export function NewChat({ agentId, forkOf, at }: Props) {
   // The same words asked twice because an answer was lost make one task.
   const keys = useRef(new Map<string, string>());
 
-  const launchOne = async (text: string, batch: string | undefined, place: number): Promise<Task> => {
-    const body = { ...launchOf(text, chosen!, options, fork), ...(batch ? { batch_id: batch } : {}) };
+  const launchOne = async (
+    text: string,
+    files: Attachment[],
+    batch: string | undefined,
+    place: number,
+  ): Promise<Task> => {
+    const body = { ...launchOf(text, chosen!, options, fork, files), ...(batch ? { batch_id: batch } : {}) };
     const written = `${place} ${JSON.stringify({ ...body, batch_id: undefined })}`;
     const key = keys.current.get(written) ?? randomKey();
     keys.current.set(written, key);
     return call(api.POST('/api/tasks', { body, params: { header: { 'Idempotency-Key': `"${key}"` } } }));
   };
-  const launch = async (text: string): Promise<boolean> => {
+  const launch = async (text: string, files: Attachment[]): Promise<boolean> => {
     if (!chosen || (forkOf && !fork)) return false;
     const texts = textsOf(text, options);
     try {
       let batch = texts.length > 1 ? 'new' : undefined;
       let first: Task | undefined;
       for (const [i, each] of texts.entries()) {
-        const task = await launchOne(each, batch, i);
+        const task = await launchOne(each, files, batch, i);
         queryClient.setQueryData(['task', task.id], upToDate(task));
         first ??= task;
         if (batch) batch = task.batch_id ?? batch;
@@ -157,6 +163,8 @@ export function NewChat({ agentId, forkOf, at }: Props) {
           }
           sendLabel={forkOf ? t('chat.fork.start') : command ? t('chat.run') : t('chat.start')}
           disabled={!chosen?.available || (forkOf !== undefined && !fork)}
+          attach={!command}
+          folder={options.folder.trim() || known?.default.path}
           onSend={launch}
         >
           <FolderChip folder={options.folder} onChange={(folder) => setOptions((old) => ({ ...old, folder }))} />
@@ -168,7 +176,16 @@ export function NewChat({ agentId, forkOf, at }: Props) {
             )}
           </button>
           {options.perLine && <span>{t('launch.perLineHint')}</span>}
+          {options.isolate && (
+            <span className="chip" data-testid="isolated">
+              <GitBranch size={12} aria-hidden />
+              {t('launch.isolated')}
+            </span>
+          )}
         </Composer>
+        {!options.isolate && (
+          <OfferIsolation folder={options.folder} onTake={() => setOptions((old) => ({ ...old, isolate: 'head' }))} />
+        )}
         {open && (
           <LaunchOptions
             options={options}
@@ -198,6 +215,28 @@ export function NewChat({ agentId, forkOf, at }: Props) {
         )}
       </div>
     </div>
+  );
+}
+
+// Others are at work where this one would be: then nobody could say who changed what.
+function OfferIsolation({ folder, onTake }: { folder: string; onTake: () => void }) {
+  const { t } = useTranslation();
+  const known = useFolders('');
+  const typed = folder.trim().replace(/(?<=.)\/+$/, '') || (known?.default.path ?? '');
+  const here = known?.home ? typed.replace(/^~(?=\/|$)/, known.home) : typed;
+  const there = useActive(true).data?.tasks.filter((task) => task.work_dir === here).length ?? 0;
+  // The server's default is where people start things that belong nowhere.
+  if (there === 0 || here === known?.default.path) return null;
+  return (
+    <p
+      className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-1 px-2 text-sm text-muted"
+      data-testid="offer-isolation"
+    >
+      {t('launch.offerIsolate', { count: there })}
+      <button type="button" className="text-accent-text underline underline-offset-2" onClick={onTake}>
+        {t('launch.offerIsolateButton')}
+      </button>
+    </p>
   );
 }
 

@@ -15,6 +15,7 @@ import { Ending } from './Ending';
 import { TaskHeader } from './TaskHeader';
 
 const Artifacts = lazy(() => import('./Artifacts'));
+const Changes = lazy(() => import('../changes/Changes'));
 const Details = lazy(() => import('./Details'));
 const LogView = lazy(() => import('./LogView'));
 const Timeline = lazy(() => import('./Timeline'));
@@ -82,6 +83,7 @@ export function OpenTask({ task, tab }: { task: Task; tab: ChatTab | undefined }
         {shown === 'chat' && <Chat task={task} />}
         <Suspense fallback={<p className="p-6 text-muted">{t('common.loading')}</p>}>
           {shown === 'log' && <LogView task={task} />}
+          {shown === 'changes' && <Changes key={task.id} task={task} />}
           {shown === 'timeline' && <Timeline task={task} />}
           {shown === 'artifacts' && <Artifacts task={task} />}
           {shown === 'details' && <Details task={task} />}

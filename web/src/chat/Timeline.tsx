@@ -8,7 +8,7 @@ import { useTranslation } from '../i18n/i18n';
 import { shortDuration } from '../lib/format';
 import { useNow } from '../lib/hooks';
 import { askText } from '../tasks/summary';
-import { spansOf, ticksOf, type Span } from './timeline';
+import { spansOf, stretchesOf, ticksOf, totalsOf, type Span, type Spent } from './timeline';
 
 const eventsMost = 5000;
 const tones: Record<Span['kind'], string> = {
@@ -19,8 +19,11 @@ const tones: Record<Span['kind'], string> = {
   wait: 'bg-amber',
   stopping: 'bg-grey',
 };
-const grid =
-  'grid grid-cols-[minmax(7rem,18rem)_minmax(0,1fr)_4.5rem] gap-3 max-md:grid-cols-[8.5rem_minmax(0,1fr)_4rem]';
+// What a turn spent its time on. A command has no model.
+const spent: readonly Spent[] = ['model', 'tool', 'wait'];
+const spentTones: Record<Spent, string> = { model: 'bg-blue', tool: 'bg-accent/50', wait: 'bg-amber' };
+// On a phone the name stands above its bar: beside it there would be room for neither.
+const grid = 'grid grid-cols-[minmax(7rem,18rem)_minmax(0,1fr)_4.5rem] gap-x-3 max-md:grid-cols-[minmax(0,1fr)_4rem]';
 
 export default function Timeline({ task }: { task: Task }) {
   const { t } = useTranslation();
@@ -55,6 +58,15 @@ export default function Timeline({ task }: { task: Task }) {
   const kinds = (['queue', 'turn', 'tool', 'ask', 'wait'] as const).filter((kind) =>
     spans.some((span) => span.kind === kind),
   );
+  const agent = task.kind === 'agent';
+  const turns = agent
+    ? new Map(
+        spans.flatMap((span) =>
+          span.kind === 'turn' ? [[span, stretchesOf(span, spans, isBusy(task) ? now : end)]] : [],
+        ),
+      )
+    : null;
+  const totals = turns && totalsOf([...turns.values()].flat());
   const at = (time: number) => `${(100 * (time - begin)) / width}%`;
   const ticks = ticksOf(width);
   const label = (span: Span) => {
@@ -65,16 +77,28 @@ export default function Timeline({ task }: { task: Task }) {
   return (
     <div className="min-h-0 flex-1 overflow-auto px-6 py-5 max-md:px-4">
       <div className="mb-4 flex flex-wrap gap-4 text-xs text-muted">
-        {kinds.map((kind) => (
-          <span key={kind} className="flex items-center gap-1.5">
-            <span className={`size-2.5 rounded-sm ${tones[kind]}`} aria-hidden />
-            {t(`timeline.${kind}`)}
-          </span>
-        ))}
+        {kinds
+          .filter((kind) => !totals || kind !== 'turn')
+          .map((kind) => (
+            <span key={kind} className="flex items-center gap-1.5">
+              <span className={`size-2.5 rounded-sm ${tones[kind]}`} aria-hidden />
+              {t(`timeline.${kind}`)}
+            </span>
+          ))}
         <span className="ml-auto tabular-nums">{t('timeline.total', { time: shortDuration(width) })}</span>
       </div>
+      {totals && (
+        <p className="mb-4 flex flex-wrap gap-x-5 gap-y-1 text-sm tabular-nums" data-testid="spent">
+          {spent.map((kind) => (
+            <span key={kind} className="flex items-center gap-1.5">
+              <span className={`h-2.5 w-5 rounded-sm ${spentTones[kind]}`} aria-hidden />
+              {t(`timeline.spent.${kind}`)} <span className="text-muted">{shortDuration(totals[kind])}</span>
+            </span>
+          ))}
+        </p>
+      )}
       <div className={`${grid} mb-1 border-b border-line pb-1 text-[11px] text-muted tabular-nums`} aria-hidden>
-        <span />
+        <span className="max-md:hidden" />
         <span className="relative h-4">
           {ticks.map((tick) => (
             <span
@@ -96,12 +120,12 @@ export default function Timeline({ task }: { task: Task }) {
           return (
             <li
               key={i}
-              className={`${grid} h-8 items-center rounded-lg hover:bg-hover`}
+              className={`${grid} h-8 items-center rounded-lg hover:bg-hover max-md:h-13 max-md:grid-rows-[1.75rem_1.25rem]`}
               data-span={span.kind}
               data-state={span.failed ? 'failed' : span.to === null && isBusy(task) ? 'open' : 'over'}
             >
               <span
-                className={`truncate pl-1 ${span.depth ? 'pl-5 text-[13px]' : 'font-medium'}`}
+                className={`truncate pl-1 max-md:col-span-2 ${span.depth ? 'pl-5 text-[13px]' : 'font-medium'}`}
                 title={span.kind === 'ask' ? span.label : words}
               >
                 {span.message ? (
@@ -129,10 +153,21 @@ export default function Timeline({ task }: { task: Task }) {
                     aria-hidden
                   />
                 ))}
-                <span
-                  className={`absolute top-1/2 min-w-1 -translate-y-1/2 rounded ${span.depth ? 'h-3' : 'h-4'} ${span.failed ? 'bg-red' : tones[span.kind]} ${span.to === null && isBusy(task) ? 'animate-pulse' : ''}`}
-                  style={{ left: at(span.from), width: `${(100 * (to - span.from)) / width}%` }}
-                />
+                {turns
+                  ?.get(span)
+                  ?.map((stretch) => (
+                    <span
+                      key={stretch.from}
+                      className={`absolute top-1/2 h-4 -translate-y-1/2 first-of-type:rounded-l last-of-type:rounded-r ${spentTones[stretch.kind]}`}
+                      style={{ left: at(stretch.from), width: `${(100 * (stretch.to - stretch.from)) / width}%` }}
+                      data-spent={stretch.kind}
+                    />
+                  )) ?? (
+                  <span
+                    className={`absolute top-1/2 min-w-1 -translate-y-1/2 rounded ${span.depth ? 'h-3' : 'h-4'} ${span.failed ? 'bg-red' : tones[span.kind]} ${span.to === null && isBusy(task) ? 'animate-pulse' : ''}`}
+                    style={{ left: at(span.from), width: `${(100 * (to - span.from)) / width}%` }}
+                  />
+                )}
               </span>
               <span className="text-right text-xs text-muted tabular-nums">{shortDuration(to - span.from)}</span>
             </li>

@@ -1,4 +1,5 @@
 // @vitest-environment happy-dom
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
@@ -33,8 +34,11 @@ describe('StatusBadge', () => {
 });
 
 describe('Composer', () => {
+  const client = new QueryClient();
   const show = (onSend: (text: string) => Promise<boolean>, arrived?: string) => (
-    <Composer place="t" placeholder="Message" sendLabel="Send" onSend={onSend} arrived={arrived} />
+    <QueryClientProvider client={client}>
+      <Composer place="t" placeholder="Message" sendLabel="Send" onSend={onSend} arrived={arrived} />
+    </QueryClientProvider>
   );
   const type = (text: string) => fireEvent.change(screen.getByLabelText('Message'), { target: { value: text } });
   const box = () => screen.getByLabelText<HTMLTextAreaElement>('Message');
@@ -46,7 +50,7 @@ describe('Composer', () => {
     fireEvent.keyDown(box(), { key: 'Enter', shiftKey: true });
     expect(send).not.toHaveBeenCalled();
     fireEvent.keyDown(box(), { key: 'Enter' });
-    expect(send).toHaveBeenCalledWith('hello');
+    expect(send).toHaveBeenCalledWith('hello', []);
     await waitFor(() => expect(box().value).toBe(''));
   });
   it('keeps the words when they could not be sent, also over a reload', async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { changed, launchOf, noOptions, textsOf } from './launch';
+import { changed, launchOf, modelsOf, noOptions, textsOf, wordsOf } from './launch';
 
 const demo = { id: 'demo', driver: 'demo' };
 const shell = { id: 'command', driver: 'command' };
@@ -67,4 +67,62 @@ it('each line is a task where that is asked for', () => {
   expect(textsOf('a\nb', noOptions)).toEqual(['a\nb']);
   expect(changed(noOptions)).toBe(0);
   expect(changed({ ...noOptions, mcp: true, cost: '1' })).toBe(2);
+});
+
+it('a command has every option of a launch', () => {
+  expect(
+    launchOf('make', shell, {
+      ...noOptions,
+      title: ' Build ',
+      idle: '2',
+      env: 'CC=clang\nFLAGS=-O2 -g = \n\nnonsense\n1X=no',
+      artifacts: '*.log\n\nout/**',
+      notify: 'error:\n/warn.*/i',
+      cpu: '60',
+      memory: '512',
+      processes: '10',
+      priority: '-5',
+      interactive: true,
+      isolate: 'dirty',
+    }),
+  ).toEqual({
+    kind: 'command',
+    command: 'make',
+    surface: 'page',
+    title: 'Build',
+    idle_timeout_s: 120,
+    env: { CC: 'clang', FLAGS: '-O2 -g = ' },
+    artifacts: ['*.log', 'out/**'],
+    notify_on: ['error:', '/warn.*/i'],
+    limits: { cpu_s: 60, memory_bytes: 512_000_000, processes: 10 },
+    priority: -5,
+    allow_interactive: true,
+    isolate: 'worktree',
+    isolate_base: 'dirty',
+  });
+  expect(launchOf('make', shell, { ...noOptions, priority: 'x', cpu: '-1', env: '=' })).toEqual({
+    kind: 'command',
+    command: 'make',
+    surface: 'page',
+  });
+});
+
+it('files go with the words', () => {
+  const file = { name: 'a.png', media_type: 'image/png', url: 'data:image/png;base64,AA==' };
+  expect(wordsOf('look', [])).toEqual({ message: 'look' });
+  expect(wordsOf('look', [file])).toEqual({
+    content: [
+      { type: 'text', text: 'look' },
+      { type: 'file', ...file },
+    ],
+  });
+  expect(launchOf('look', demo, noOptions, undefined, [file])).not.toHaveProperty('message');
+});
+
+it('models are those that the agent is known to have worked with', () => {
+  const of = (agent_id: string, model: string | null) => ({ agent_id, model });
+  const tasks = [of('a', 'one'), of('b', 'other'), of('a', null), of('a', 'two'), of('a', 'one'), of('a', '')];
+  expect(modelsOf({ id: 'a', model: 'own' }, tasks)).toEqual(['own', 'one', 'two']);
+  expect(modelsOf({ id: 'c', model: null }, tasks)).toEqual([]);
+  expect(modelsOf(undefined, tasks)).toEqual([]);
 });

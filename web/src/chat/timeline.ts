@@ -109,3 +109,46 @@ export function spansOf(events: StoredEvent[]): Span[] {
   // A task that found a slot at once waited in no line.
   return spans.filter((span) => span.kind !== 'queue' || span.to === null || span.to - span.from >= 20);
 }
+
+// What a turn spent its time on: on people and limits that it waited for, on tools, and what is left, on its model.
+export type Spent = 'model' | 'tool' | 'wait';
+export interface Stretch {
+  kind: Spent;
+  from: number;
+  to: number;
+}
+
+// The stretches of a turn, one behind the other. What runs side by side counts once; waiting counts before tools, because a
+// tool that waits for a permission does nothing. `now`: where what is not over ends.
+export function stretchesOf(turn: Span, spans: Span[], now: number): Stretch[] {
+  const end = Math.max(turn.from, turn.to ?? now);
+  const inside = spans.flatMap((span) => {
+    const kind: Spent | null =
+      span.kind === 'tool' ? 'tool' : span.kind === 'ask' || span.kind === 'wait' ? 'wait' : null;
+    if (!kind || span.depth === 0) return [];
+    const [from, to] = [Math.max(span.from, turn.from), Math.min(span.to ?? now, end)];
+    return to > from ? [{ kind, from, to }] : [];
+  });
+  const cuts = [...new Set([turn.from, end, ...inside.flatMap(({ from, to }) => [from, to])])].sort((a, b) => a - b);
+  const opens = Map.groupBy(inside, (each) => each.from);
+  const closes = Map.groupBy(inside, (each) => each.to);
+  const open: Record<Spent, number> = { model: 0, tool: 0, wait: 0 };
+  const all: Stretch[] = [];
+  for (const [i, from] of cuts.entries()) {
+    for (const each of closes.get(from) ?? []) open[each.kind]--;
+    for (const each of opens.get(from) ?? []) open[each.kind]++;
+    const to = cuts[i + 1];
+    if (to === undefined) break;
+    const kind: Spent = open.wait > 0 ? 'wait' : open.tool > 0 ? 'tool' : 'model';
+    const last = all.at(-1);
+    if (last?.kind === kind) last.to = to;
+    else all.push({ kind, from, to });
+  }
+  return all;
+}
+
+export function totalsOf(stretches: Stretch[]): Record<Spent, number> {
+  const sums: Record<Spent, number> = { model: 0, tool: 0, wait: 0 };
+  for (const { kind, from, to } of stretches) sums[kind] += to - from;
+  return sums;
+}

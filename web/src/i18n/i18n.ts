@@ -47,13 +47,17 @@ made.zh.t = (key, values) => translate(key, values);
 export const useTranslation = (): { t: Translate; language: Language } =>
   made[useSyncExternalStore(current.subscribe, current.get, current.get)];
 
+export const setWords = (next: Language): void => current.set(next);
+
 export async function startI18n(): Promise<void> {
   if (document.documentElement.lang === 'zh') await setLanguage('zh');
 }
 
 export async function setLanguage(next: Language): Promise<void> {
-  if (next === 'zh' && words.zh.size === 0) addWords('zh', (await import('./zh.json')).default);
-  current.set(next);
+  if (next === 'zh' && words.zh.size === 0)
+    for (const each of await Promise.all([import('./zh.json'), import('./zh.server.json')]))
+      addWords('zh', each.default);
+  setWords(next);
   document.documentElement.lang = next;
   try {
     localStorage.setItem('errand.language', next);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { quoted, shown } from './hidden';
+import { quoted, shown, visible } from './hidden';
 
 describe('a name', () => {
   it('shows what is hidden in it', () => {
@@ -16,4 +16,11 @@ describe('a name', () => {
       expect(shown(name)).toBe(name);
   });
   it('stays inside of its sentence', () => expect(quoted('x')).toBe('\u2068x\u2069'));
+});
+
+describe('a line of a file', () => {
+  it('shows what is hidden in it, and is else what it is', () => {
+    expect(visible('if (a\u202E) /*\u2066*/ \u001b[2J\u0000')).toBe('if (a\\u202e) /*\\u2066*/ \\u001b[2J\\u0000');
+    for (const line of ['', '   ', '\tcall();', '任务 👩\u200D💻']) expect(visible(line)).toBe(line);
+  });
 });

@@ -13,3 +13,7 @@ export const shown = (name: string): string =>
   anything.test(name) ? name.replace(hidden, escape) : Array.from(name, escape).join('');
 // The same inside of a sentence: what is written from right to left takes nothing of the sentence with it.
 export const quoted = (name: string): string => `\u2068${shown(name)}\u2069`;
+// A line of a file: what is hidden in it is shown too, and so is what would move a terminal. Tabs and spaces are what they are.
+// eslint-disable-next-line no-control-regex -- That is what it looks for.
+const controls = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g;
+export const visible = (line: string): string => line.replace(hidden, escape).replace(controls, escape);

@@ -23,7 +23,7 @@ export const can: Record<Action, (task: Pick<Task, 'status'>) => boolean> = {
   retry: (task) => task.status === 'failed' || task.status === 'cancelled',
 };
 
-export const showError = (error: unknown): void => toastError(error, t('errors.unreachable'));
+export const showError = (error: unknown): void => toastError(error);
 
 export async function act(action: Action, id: string): Promise<boolean> {
   try {

@@ -19,6 +19,10 @@ const shortcuts: [string[], string][] = [
   [['g', 'a'], 'agents'],
   [['g', 's'], 'settings'],
   [['Esc'], 'clear'],
+  [['j'], 'fileDown'],
+  [['k'], 'fileUp'],
+  [['n'], 'changeDown'],
+  [['p'], 'changeUp'],
   [['?'], 'help'],
 ];
 

@@ -1,7 +1,7 @@
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react';
 
-import { ApiError } from '../api/client';
-import { useTranslation } from '../i18n/i18n';
+import { t, useTranslation } from '../i18n/i18n';
+import { errorText } from '../lib/sentences';
 import { store, useStore } from '../lib/store';
 
 interface Toast {
@@ -24,24 +24,17 @@ const dismiss = (id: number) => toasts.set(toasts.get().filter((toast) => toast.
 
 export const announce = (text: string): void => announcement.set(text);
 
-// The server's own sentence, which says what to do.
-export function toastError(error: unknown, unreachable: string): void {
+// What went wrong, in words that say what to do.
+export function toastError(error: unknown): void {
   if (error instanceof DOMException && error.name === 'AbortError') return;
-  toast(
-    'bad',
-    error instanceof ApiError && error.status === 0
-      ? unreachable
-      : error instanceof Error
-        ? error.message
-        : String(error),
-  );
+  toast('bad', errorText(error, t));
 }
 
 const icons = { ok: CircleCheck, bad: CircleAlert, info: Info };
 const tones = { ok: 'text-green', bad: 'text-red', info: 'text-blue' };
 
 export function Toaster() {
-  const { t } = useTranslation();
+  useTranslation(); // In the language of now.
   const shown = useStore(toasts);
   const said = useStore(announcement);
   return (
@@ -49,8 +42,9 @@ export function Toaster() {
       <div role="status" aria-live="polite" className="sr-only">
         {said}
       </div>
+      {/* Where nothing is pressed: beside what is read, and on a phone below the task's name. Send is at the bottom right. */}
       <div
-        className="pointer-events-none fixed right-4 bottom-4 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2"
+        className="pointer-events-none fixed bottom-4 left-4 z-50 flex w-80 flex-col gap-2 max-md:inset-x-3 max-md:top-14 max-md:bottom-auto max-md:w-auto"
         role="region"
         aria-label={t('common.messages')}
       >

@@ -1,0 +1,212 @@
+// What becomes of a task's own worktree: merged, kept as a patch in the folder, or discarded, and each of it taken back.
+import { GitBranch, GitMerge, LoaderCircle, MessageSquareWarning, Trash2, Undo2 } from 'lucide-react';
+import { useState } from 'react';
+
+import { ApiError } from '../api/client';
+import { isBusy, type Task } from '../api/types';
+import { sender } from '../chat/sender';
+import { useTranslation } from '../i18n/i18n';
+import { useShownFolder } from '../lib/folders';
+import { quoted, shown } from '../lib/hidden';
+import { errorText } from '../lib/sentences';
+import { queryClient } from '../queries';
+import { showError } from '../tasks/actions';
+import { Dialog } from '../ui/Dialog';
+import { toast } from '../ui/toast';
+import { order, type Isolation, type Order } from './api';
+import { lookAgain } from './useChanges';
+
+const modes = ['squash', 'merge', 'patch'] as const;
+type Mode = (typeof modes)[number];
+const filesShown = 100;
+
+type Open = 'merge' | 'discard' | null;
+
+// What the server did not want to do, and the files that are why.
+function Refusal({ error, onAsk }: { error: ApiError; onAsk: (() => void) | null }) {
+  const { t } = useTranslation();
+  return (
+    <div role="alert" className="mt-3 rounded-xl border border-amber bg-amber-soft p-3 text-sm" data-testid="refusal">
+      <p className="break-words">{errorText(error, t)}</p>
+      {error.files.length > 0 && (
+        <ul
+          className="mt-2 max-h-40 overflow-auto font-mono text-[12.5px]"
+          tabIndex={0}
+          aria-label={t('changes.inTheWay')}
+        >
+          {error.files.slice(0, filesShown).map((file) => (
+            <li key={file} className="truncate">
+              <bdi>{shown(file)}</bdi>
+            </li>
+          ))}
+          {error.files.length > filesShown && (
+            <li>{t('changes.moreInTheWay', { count: error.files.length - filesShown })}</li>
+          )}
+        </ul>
+      )}
+      {onAsk && (
+        <button type="button" className="btn mt-3" onClick={onAsk}>
+          <MessageSquareWarning size={15} aria-hidden />
+          {t('changes.askAgent')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function MergeBar({ task, isolation }: { task: Task; isolation: Isolation }) {
+  const { t } = useTranslation();
+  const [open, setOpen] = useState<Open>(null);
+  const [mode, setMode] = useState<Mode>('squash');
+  const [message, setMessage] = useState(task.title);
+  const [working, setWorking] = useState(false);
+  const [refusal, setRefusal] = useState<ApiError | null>(null);
+  const repo = useShownFolder(isolation.repo);
+  const busy = isBusy(task);
+  const { state } = isolation;
+  const branch = quoted(isolation.branch ?? '');
+  const target = quoted(isolation.target ?? '');
+
+  const give = async (what: Order, body?: { mode?: Mode; message?: string }) => {
+    setWorking(true);
+    setRefusal(null);
+    try {
+      await order(task.id, what, body);
+      setOpen(null);
+      toast('ok', t(`changes.done.${what.replace('/', '_')}`));
+    } catch (error) {
+      // What is in the way is shown where it was asked for; anything else is told as always.
+      if (error instanceof ApiError && error.status > 0) setRefusal(error);
+      else showError(error);
+    }
+    setWorking(false);
+    await Promise.all([lookAgain(task.id), queryClient.invalidateQueries({ queryKey: ['task', task.id] })]);
+  };
+  const askAgent = async (files: string[]) => {
+    const text = t('changes.resolveMessage', {
+      target: isolation.target ?? 'HEAD',
+      files: files
+        .slice(0, filesShown)
+        .map((file) => `\n- ${shown(file)}`)
+        .join(''),
+    });
+    if (!(await sender(task, 'steer')(text))) return;
+    setOpen(null);
+    setRefusal(null);
+    toast('ok', t('changes.asked'));
+  };
+  const canAsk = task.kind === 'agent' && refusal && refusal.reason === 'conflict';
+  const ask = canAsk ? () => void askAgent(refusal.files) : null;
+  const close = () => {
+    setOpen(null);
+    setRefusal(null);
+  };
+  const undo = state === 'merged' ? 'merge/undo' : state === 'discarded' ? 'discard/undo' : null;
+  const settled = state === 'ready' || state === 'kept' || state === 'conflict';
+  return (
+    <div
+      className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line bg-panel px-6 py-2 text-sm max-md:px-4"
+      data-testid="merge-bar"
+      data-state={state}
+    >
+      <GitBranch size={15} className="shrink-0 text-muted" aria-hidden />
+      <p className="min-w-0 flex-1 break-words max-md:basis-4/5">
+        {t(`changes.isolation.${state}`, { branch, target, repo: quoted(repo) })}
+        {settled && busy && <span className="text-muted"> {t('changes.whenDone')}</span>}
+      </p>
+      {settled && (
+        <span className="flex gap-2">
+          <button type="button" className="btn btn-primary" disabled={busy || working} onClick={() => setOpen('merge')}>
+            <GitMerge size={15} aria-hidden />
+            {t('changes.merge.button')}
+          </button>
+          <button type="button" className="btn" disabled={busy || working} onClick={() => setOpen('discard')}>
+            <Trash2 size={15} aria-hidden />
+            {t('changes.discard.button')}
+          </button>
+        </span>
+      )}
+      {undo && (
+        <button type="button" className="btn" disabled={working} onClick={() => void give(undo)}>
+          {working ? <LoaderCircle size={15} className="spin" aria-hidden /> : <Undo2 size={15} aria-hidden />}
+          {t(state === 'merged' ? 'changes.merge.undo' : 'changes.discard.undo')}
+        </button>
+      )}
+      {refusal && open === null && (
+        <div className="basis-full">
+          <Refusal error={refusal} onAsk={ask} />
+        </div>
+      )}
+      {open === 'merge' && (
+        <Dialog title={t('changes.merge.title', { target })} onClose={close}>
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              void give('merge', { mode, ...(mode !== 'patch' && message.trim() ? { message: message.trim() } : {}) });
+            }}
+          >
+            <fieldset className="flex flex-col gap-2">
+              <legend className="sr-only">{t('changes.merge.how')}</legend>
+              {modes.map((each) => (
+                <label
+                  key={each}
+                  className={`card flex cursor-pointer gap-3 p-3 has-focus-visible:outline-2 has-focus-visible:outline-accent ${each === mode ? 'border-accent bg-accent-soft' : 'hover:bg-hover'}`}
+                >
+                  <input
+                    type="radio"
+                    name="mode"
+                    className="mt-1 accent-[var(--accent)]"
+                    checked={each === mode}
+                    onChange={() => setMode(each)}
+                  />
+                  <span>
+                    <span className="block font-medium">{t(`changes.merge.${each}`)}</span>
+                    <span className="text-xs text-muted">{t(`changes.merge.${each}Hint`, { target })}</span>
+                  </span>
+                </label>
+              ))}
+            </fieldset>
+            {mode !== 'patch' && (
+              <label className="mt-3 block">
+                <span className="mb-1 block text-xs font-medium text-muted">{t('changes.merge.message')}</span>
+                <textarea
+                  rows={3}
+                  className="field h-auto py-2"
+                  value={message}
+                  maxLength={10_000}
+                  onChange={(event) => setMessage(event.target.value)}
+                />
+              </label>
+            )}
+            <p className="mt-3 text-xs text-muted">{t('changes.merge.safe')}</p>
+            {refusal && <Refusal error={refusal} onAsk={ask} />}
+            <div className="mt-5 flex justify-end gap-2">
+              <button type="button" className="btn" onClick={close}>
+                {t('common.keep')}
+              </button>
+              <button type="submit" className="btn btn-primary" disabled={working}>
+                {working && <LoaderCircle size={15} className="spin" aria-hidden />}
+                {t(mode === 'patch' ? 'changes.merge.apply' : 'changes.merge.button')}
+              </button>
+            </div>
+          </form>
+        </Dialog>
+      )}
+      {open === 'discard' && (
+        <Dialog title={t('changes.discard.title')} onClose={close}>
+          <p className="text-muted">{t('changes.discard.body', { branch })}</p>
+          {refusal && <Refusal error={refusal} onAsk={null} />}
+          <div className="mt-5 flex justify-end gap-2">
+            <button type="button" className="btn" onClick={close}>
+              {t('common.keep')}
+            </button>
+            <button type="button" className="btn btn-danger" disabled={working} onClick={() => void give('discard')}>
+              {working && <LoaderCircle size={15} className="spin" aria-hidden />}
+              {t('changes.discard.button')}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </div>
+  );
+}
