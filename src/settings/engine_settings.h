@@ -42,6 +42,9 @@ struct EngineSettings {
   int loop_warn = 3;
   int loop_max = 5;
   std::string default_agent = "auto";       // Does what names no agent; "auto": the first that can be used.
+  std::string isolate = "none";             // Agents' tasks that do not say: none or worktree,
+  std::string isolate_base = "head";        // and what their work tree begins with: head or dirty.
+  std::string watch_changes = "agents";     // Whose folders are looked at before and after a turn: agents, all, off.
   std::string tools_family = "background";  // The tools' names that are listed.
 };
 
