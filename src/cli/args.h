@@ -90,6 +90,29 @@ struct ListArgs {
   bool waiting = false;
   bool all = false;
   bool watch = false;
+  bool archived = false;  // Only these.
+  bool pinned = false;    // Only these.
+  bool flat = false;      // The tasks of a batch one by one.
+  std::string sort;       // Empty: by attention for people, newest first for programs.
+};
+
+struct EditArgs {
+  std::vector<std::string> ids;
+  std::string title;
+  std::vector<std::string> labels;    // NAME=VALUE
+  std::vector<std::string> unlabels;  // NAME
+  std::optional<bool> pinned, archived;
+};
+
+struct ExportArgs {
+  std::string id;
+  std::string format = "md";
+  std::string out;
+};
+
+struct UsageArgs {
+  std::string by = "day";
+  std::string since, until;  // A day, or a span before now: 7d, 24h.
 };
 
 struct TopArgs {};
@@ -192,7 +215,7 @@ struct WaitArgs {
   std::optional<Millis> timeout;
 };
 
-enum class BatchAction : uint8_t { show, cancel, retry, clear, results, remove };
+enum class BatchAction : uint8_t { list, show, cancel, retry, clear, results, remove };
 
 struct BatchArgs {
   std::string id;
@@ -294,7 +317,7 @@ struct InboxArgs {};
 
 using VerbArgs =
     std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
-                 ArtifactsArgs, DiffArgs, MergeArgs, DiscardArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs,
+                 ArtifactsArgs, DiffArgs, MergeArgs, DiscardArgs, EditArgs, ExportArgs, UsageArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs,
                  RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs,
                  TokenArgs, QuotaArgs, OpenArgs, OpencodeArgs, AgentInstallArgs, HookArgs, CompletionArgs, CompleteArgs,
                  ManArgs, InstallArgs, UpgradeArgs, UninstallArgs, DoctorArgs, VersionArgs, StopArgs, RestartArgs,

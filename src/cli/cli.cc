@@ -38,6 +38,9 @@ struct Dispatch {
   int operator()(const ClearArgs& args) { return clear(context, args); }
   int operator()(const WaitArgs& args) { return wait(context, args); }
   int operator()(const BatchArgs& args) { return batch(context, args); }
+  int operator()(const EditArgs& args) { return edit(context, args); }
+  int operator()(const ExportArgs& args) { return export_transcript(context, args); }
+  int operator()(const UsageArgs& args) { return usage(context, args); }
   int operator()(const AgentsArgs& args) { return agents(context, args); }
   int operator()(const SettingsArgs& args) { return settings(context, args); }
   int operator()(const ToolArgs& args) { return tool(context, args); }

@@ -20,6 +20,12 @@ namespace errand::cli {
 
 namespace {
 
+// What has no price is unknown, never $0.00.
+std::string cost_text(const ProgressInfo& progress) {
+  if (progress.cost_usd <= 0) return progress.unpriced ? ", cost ?" : "";
+  return fmt::format(", {}${:.4f}", progress.unpriced ? "at least " : "", progress.cost_usd);
+}
+
 constexpr size_t result_lines_max = 20;
 
 class Sheet {
@@ -61,7 +67,7 @@ void progress_rows(Sheet& sheet, const TaskInfo& task) {
   const ProgressInfo& progress = task.progress;
   if (progress.input_tokens + progress.output_tokens > 0)
     sheet.row("usage", fmt::format("{} tokens in, {} out{}", progress.input_tokens, progress.output_tokens,
-                                   progress.cost_usd > 0 ? fmt::format(", ${:.4f}", progress.cost_usd) : ""));
+                                   cost_text(progress)));
   if (progress.output_bytes > 0)
     sheet.row("output", fmt::format("{} lines, {}{}", progress.output_lines, size_text(progress.output_bytes),
                                     progress.output_truncated ? "; over the limit, so the middle was dropped" : ""));

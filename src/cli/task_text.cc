@@ -23,13 +23,6 @@ std::string status_text(const TaskInfo& task) {
   return task.status;
 }
 
-int attention(const TaskInfo& task) {
-  if (needs_input(task)) return 0;
-  if (task.status == "failed" && !task.retrieved_at) return 1;
-  if (task.status == "pending" || (task.at_work() && task.waiting_for)) return 3;
-  return task.at_work() ? 2 : 4;
-}
-
 std::string_view status_style(const TaskInfo& task) {
   if (task.stopping) return "2";
   if (needs_input(task)) return "1;33";

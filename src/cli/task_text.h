@@ -14,11 +14,6 @@ namespace errand::cli {
 // It waits for a person's answer or permission.
 bool needs_input(const TaskInfo& task);
 
-// R15.1: the order in which tasks are listed for people: needs an answer; failed and not looked at; running; waiting;
-// the rest. The lowest first.
-int attention(const TaskInfo& task);
-inline constexpr int attention_last = 4;
-
 // "● running", "✓ completed", with what is finer than the status: "● waiting" for one that asks, "stopping".
 std::string status_text(const TaskInfo& task);
 // SGR parameters, the page's colours: blue, green, red, grey, amber.

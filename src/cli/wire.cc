@@ -106,6 +106,7 @@ ProgressInfo progress_of(const json::value& in) {
     out.input_tokens = integer(*usage, "input_tokens");
     out.output_tokens = integer(*usage, "output_tokens");
     out.cost_usd = real(*usage, "cost_usd");
+    out.unpriced = flag(*usage, "unpriced");
   }
   out.output_bytes = integer(in, "output_bytes");
   out.output_lines = integer(in, "output_lines");
@@ -285,6 +286,11 @@ Result<T> read(std::string_view text, Make&& make) {
   return make(*value);
 }
 
+BatchInfo batch_of(const json::value& value) {
+  std::string id = text(value, "id");
+  return {id.empty() ? text(value, "batch_id") : id, integers(value, "counts"), integer(value, "total")};
+}
+
 }  // namespace
 
 Result<TaskInfo> parse_task(std::string_view in) { return read<TaskInfo>(in, task_of); }
@@ -304,6 +310,10 @@ Result<TaskPage> parse_tasks(std::string_view in) {
     each(value, "tasks", [&](const json::value& task) { page.tasks.push_back(task_of(task)); });
     page.next_cursor = text(value, "next_cursor");
     page.counts = integers(value, "counts");
+    each(value, "batches", [&](const json::value& batch) {
+      BatchInfo info = batch_of(batch);
+      page.batches.emplace(info.id, std::move(info));
+    });
     return page;
   });
 }
@@ -475,11 +485,13 @@ Status check_json(std::string_view text) {
   return {};
 }
 
-Result<BatchInfo> parse_batch(std::string_view in) {
-  return read<BatchInfo>(in, [](const json::value& value) {
-    std::string id = text(value, "id");
-    return BatchInfo{id.empty() ? text(value, "batch_id") : id, integers(value, "counts")};
-  });
+Result<BatchInfo> parse_batch(std::string_view in) { return read<BatchInfo>(in, batch_of); }
+
+std::string counts_text(const std::map<std::string, int64_t>& counts) {
+  std::string text;
+  for (const auto& [status, count] : counts)
+    if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + status;
+  return text;
 }
 
 Result<ServerInfo> parse_server(std::string_view in) {

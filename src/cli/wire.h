@@ -39,6 +39,7 @@ struct ProgressInfo {
   int64_t turns = 0;
   int64_t input_tokens = 0, output_tokens = 0;
   double cost_usd = 0;
+  bool unpriced = false;  // Some of it has no known price.
   int64_t output_bytes = 0, output_lines = 0;
   bool output_truncated = false;
   double cpu_s = 0;
@@ -70,10 +71,19 @@ struct TaskInfo {
   bool at_work() const { return status == "pending" || status == "running" || status == "resumed"; }
 };
 
+struct BatchInfo {
+  std::string id;
+  std::map<std::string, int64_t> counts;
+  int64_t total = 0;
+};
+// "9 completed, 2 failed"
+std::string counts_text(const std::map<std::string, int64_t>& counts);
+
 struct TaskPage {
   std::vector<TaskInfo> tasks;
   std::string next_cursor;
   std::map<std::string, int64_t> counts;
+  std::map<std::string, BatchInfo> batches;  // Where batches are one row: by id.
 };
 
 struct PartInfo {
@@ -144,11 +154,6 @@ struct ToolEntry {
 struct ToolReply {
   std::string text;
   bool is_error = false;
-};
-
-struct BatchInfo {
-  std::string id;
-  std::map<std::string, int64_t> counts;
 };
 
 struct ServerInfo {  // DIR/server.json

@@ -140,6 +140,8 @@ TEST(OpenApi, TheShapesHaveTheFieldsThatAreWritten) {
   check("Messages", api::messages_reply({}));
   check("Events", api::events_reply({}, 0));
   check("Batch", api::batch_reply(BatchId("b"), {}));
+  check("BatchList", api::batches_reply({}));
+  check("UsageReport", api::usage_reply({}, {}));
   check("BatchResults", api::batch_results_reply(BatchId("b"), {}, {}, false));
   check("Session", api::session_reply({}));
   check("Notices", api::notices_reply({}, 0));

@@ -438,7 +438,11 @@ void AcpTurn::prompt_answered(const Incoming& in, std::vector<Report>& out) {
     return finish(outcome_of(in.error, state_.agent, command_text()), out);
   }
   const Stopped stopped = parse_stopped(in.body);
-  if (stopped.usage != Usage{}) out.emplace_back(report::Used{stopped.usage});
+  // An agent that says what its session costs does so apart from the tokens: these are paid for with that.
+  if (stopped.usage != Usage{})
+    out.emplace_back(
+        report::Used{.usage = stopped.usage,
+                     .source = state_.translator.cost_usd() > 0 ? PriceSource::agent : PriceSource::unknown});
   if (stopping_) return finish({.kind = Outcome::Kind::stopped}, out);
   if (!waiting_.empty()) return prompt();
   if (state_.failing)

@@ -306,8 +306,10 @@ Stopped parse_stopped(std::string_view result) {
   const json::value value = parse(result);
   Stopped stopped{.reason = text(at(value, "stopReason")), .usage = {}};
   const json::value& usage = at(value, "usage");
+  stopped.usage.cache_read_tokens = count(at(usage, "cachedReadTokens"));
+  stopped.usage.cache_write_tokens = count(at(usage, "cachedWriteTokens"));
   stopped.usage.input_tokens =
-      count(at(usage, "inputTokens")) + count(at(usage, "cachedReadTokens")) + count(at(usage, "cachedWriteTokens"));
+      count(at(usage, "inputTokens")) + stopped.usage.cache_read_tokens + stopped.usage.cache_write_tokens;
   stopped.usage.output_tokens = count(at(usage, "outputTokens")) + count(at(usage, "thoughtTokens"));
   if (usage.is_object()) return stopped;
   // Gemini's own way to say it.

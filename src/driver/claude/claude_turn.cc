@@ -334,7 +334,15 @@ void ClaudeTurn::take_result(const Event& event, std::vector<Report>& out) {
     const double before = last_ ? last_->total_cost : request_.task->progress.usage.cost_usd;
     used.cost_usd = std::max(0.0, event.total_cost - before);
   }
-  if (used != Usage{}) out.emplace_back(report::Used{used});
+  const auto tell = [&](const Usage& usage, const std::string& model) {
+    if (usage == Usage{}) return;
+    out.emplace_back(report::Used{.usage = usage,
+                                  .source = usage.cost_usd > 0 ? PriceSource::agent : PriceSource::unknown,
+                                  .provider = "anthropic",
+                                  .model = model});
+  };
+  for (const Event::ModelUsed& model : event.models) tell(model.used, model.model);
+  if (event.models.empty()) tell(used, {});
   working_ = false;
   last_ = event;
   if (!lifecycle_) finish_taken();

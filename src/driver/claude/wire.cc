@@ -156,6 +156,8 @@ void read_control_request(const json::value& value, Event& event) {
                           .input = input.is_object() ? json::serialize(input) : "{}"});
 }
 
+constexpr size_t models_max = 100;
+
 // Per model; what was read from a cache was used too.
 void read_used(const json::value& value, Event& event) {
   event.total_cost = std::max(0.0, number(at(value, "total_cost_usd")));
@@ -163,16 +165,26 @@ void read_used(const json::value& value, Event& event) {
     event.has_used = true;
     for (const auto& model : *models) {
       const json::value& used = model.value();
-      for (const char* name : {"inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"})
-        event.used.input_tokens += count(at(used, name));
-      event.used.output_tokens += count(at(used, "outputTokens"));
-      event.used.cost_usd += std::max(0.0, number(at(used, "costUSD")));
+      Usage usage;
+      usage.cache_read_tokens = count(at(used, "cacheReadInputTokens"));
+      usage.cache_write_tokens = count(at(used, "cacheCreationInputTokens"));
+      usage.input_tokens = count(at(used, "inputTokens")) + usage.cache_read_tokens + usage.cache_write_tokens;
+      usage.output_tokens = count(at(used, "outputTokens"));
+      usage.cost_usd = std::max(0.0, number(at(used, "costUSD")));
+      event.used.input_tokens += usage.input_tokens;
+      event.used.output_tokens += usage.output_tokens;
+      event.used.cost_usd += usage.cost_usd;
+      event.used.cache_read_tokens += usage.cache_read_tokens;
+      event.used.cache_write_tokens += usage.cache_write_tokens;
+      if (event.models.size() < models_max) event.models.push_back({std::string(model.key()), usage});
     }
     return;
   }
   const json::value& used = at(value, "usage");
-  for (const char* name : {"input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"})
-    event.used.input_tokens += count(at(used, name));
+  event.used.cache_read_tokens = count(at(used, "cache_read_input_tokens"));
+  event.used.cache_write_tokens = count(at(used, "cache_creation_input_tokens"));
+  event.used.input_tokens =
+      count(at(used, "input_tokens")) + event.used.cache_read_tokens + event.used.cache_write_tokens;
   event.used.output_tokens = count(at(used, "output_tokens"));
 }
 

@@ -65,7 +65,12 @@ struct Event {
   std::string terminal_reason;  // "completed", "api_error", "aborted_tools", ...
   int64_t queued = 0;           // Messages that it goes on with by itself.
   bool has_used = false;
-  Usage used;             // Since the result before.
+  Usage used;  // Since the result before: the sum of `models`, where there are any.
+  struct ModelUsed {
+    std::string model;
+    Usage used;
+  };
+  std::vector<ModelUsed> models;
   double total_cost = 0;  // Of the conversation, from its beginning.
 };
 
