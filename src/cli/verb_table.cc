@@ -427,7 +427,7 @@ constexpr Verb all[] = {
     {"batch", control, "Show the tasks of a batch, or cancel, retry or delete them", "errand batch 01jcq5x7k2 results",
      batch_setup},
     {"quota", control, "List the usage limits that tasks wait for, or end one", "errand quota clear", quota_setup},
-    {"agents", around, "List the agents that can be asked; add, edit or remove one",
+    {"agents", around, "List the agents that can be asked; show, add, edit or remove one",
      "errand agents add '{\"name\":\"reviewer\",\"driver\":\"builtin\",\"prompt\":\"You review.\"}'", agents_setup},
     {"settings", around, "Show the server's settings, or change some", "errand settings max_concurrent=5 wake=true",
      settings_setup},

@@ -17,6 +17,7 @@
 #include "base/id.h"
 #include "base/time.h"
 #include "driver/driver.h"
+#include "driver/programs.h"
 #include "engine/administration.h"
 #include "engine/sessions.h"
 #include "engine/streams.h"
@@ -55,6 +56,8 @@ struct EngineParts {
   std::function<void(const EngineSettings&)> settings_changed = {};  // Told of each change, and once after recovery.
   // Threads for what launches name on disks, which may hang there: Driver::look. Absent: readers.
   Executor* folders = nullptr;
+  // What the drivers' programs use; absent: they start none.
+  Programs* programs = nullptr;
 };
 
 class Engine {

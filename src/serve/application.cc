@@ -126,8 +126,14 @@ Status Application::make_engine() {
                                        if (tools_) tools_->use_family(now.tools_family);
                                        drivers_->use(now);
                                      },
-                                 .folders = &ground_.folders},
+                                 .folders = &ground_.folders,
+                                 .programs = &drivers_->programs()},
                                 settings);
+  survey_.emplace(Survey::Parts{.programs = drivers_->programs(),
+                                .timers = ground_.timers,
+                                .threads = ground_.folders,
+                                .loop = *ground_.loop,
+                                .environment = Environment::get().list()});
   return {};
 }
 
@@ -163,6 +169,8 @@ void Application::make_routes() {
       .authenticated = [this](const net::Request& request) { return auth_->is_known(request); },
       .stats = [this] { return server_->stats(); },
       .means = [this] { return means_of(supervisor_->abilities()); },
+      .programs = [this](const std::vector<Agent>& agents,
+                         Survey::Done done) { survey_->look(agents, std::move(done)); },
       .folders = &ground_.folders,
       .login = [this](const net::ExchangePtr& exchange) { return auth_->handle(exchange); },
       .page = net::serve_page,

@@ -11,6 +11,7 @@
 #include "driver/agent_tools.h"
 #include "driver/builtin/tools/tool_set.h"
 #include "driver/driver.h"
+#include "driver/programs.h"
 #include "driver/run/options.h"
 #include "engine/engine.h"
 #include "http/client.h"
@@ -39,12 +40,13 @@ class Drivers {
 
   // By the name that agents give.
   const std::map<std::string, Driver*>& all() const { return all_; }
+  Programs& programs() { return programs_; }
   const DefaultModel& default_model() const { return default_model_; }
   // On the loop, when settings have changed.
   void use(const EngineSettings& now) { fork_ = now.fork; }
 
  private:
-  Drivers() = default;
+  explicit Drivers(Clock& clock);
   Status make_builtin(const DriverParts& parts, const Settings& settings);
   void make_opencode(const DriverParts& parts);
   void make_claude(const DriverParts& parts, const Settings& settings);
@@ -55,6 +57,7 @@ class Drivers {
   std::map<std::string, Driver*> all_;
   run::Options command_options_;
   // In this order: what refers to others comes after them.
+  Programs programs_;
   std::unique_ptr<Driver> command_;
   std::unique_ptr<Driver> demo_;
   std::unique_ptr<http::Client> http_;
