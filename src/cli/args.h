@@ -222,10 +222,10 @@ struct BatchArgs {
   BatchAction action = BatchAction::show;
 };
 
-enum class AgentsAction : uint8_t { list, add, edit, remove };
+enum class AgentsAction : uint8_t { list, show, add, edit, remove };
 struct AgentsArgs {
   AgentsAction action = AgentsAction::list;
-  std::string name;   // Of edit and remove.
+  std::string name;   // Of show, edit and remove.
   std::string setup;  // Of add and edit: the agent as JSON; "-": standard input.
 };
 

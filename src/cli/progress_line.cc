@@ -52,6 +52,7 @@ std::string activity(const TaskInfo& task) {
     if (waiting.kind == "children") return "waits for the tasks it launched";
     return "waits: " + waiting.kind;
   }
+  if (!task.queue_reason.empty()) return "waits: " + shown_line(task.queue_reason);
   if (task.status == "pending" || (task.status == "resumed" && task.queue_position))
     return task.queue_position ? fmt::format("waits for a slot (place {} in line)", *task.queue_position)
                                : "waits for a slot";

@@ -12,6 +12,7 @@
 #include "base/home.h"
 #include "base/json_out.h"
 #include "cli/find_server.h"
+#include "cli/programs_text.h"
 #include "cli/resolve.h"
 #include "cli/verbs.h"
 #include "cli/wire.h"
@@ -134,6 +135,7 @@ int status(Context& context, const StatusArgs&) {
   const Result<Counts> counts = counts_of(context.client);
   const std::string version = server->version.empty() ? member(*health, "version") : server->version;
   const std::string state = member(*health, "status");
+  const std::string programs = member(*health, "programs");
   if (screen.json()) {
     std::string text;
     JsonOut(text)
@@ -146,6 +148,8 @@ int status(Context& context, const StatusArgs&) {
         .field("data_dir", context.globals.data_dir)
         .field("at_work", counts ? std::optional(counts->at_work) : std::nullopt)
         .field("needs_input", counts ? std::optional(counts->needs_input) : std::nullopt)
+        .key("programs")
+        .raw(programs.empty() ? "null" : programs)
         .end();
     screen.out_line(text);
     return counts ? code(Exit::ok) : code(exit_of(counts.error().code));
@@ -163,6 +167,7 @@ int status(Context& context, const StatusArgs&) {
               ? "\n"
               : fmt::format(", {} for you: errand inbox\n",
                             counts->needs_input == 1 ? "1 waits" : fmt::format("{} wait", counts->needs_input));
+  if (const std::string words = programs_text(*health); !words.empty()) text += "agents   " + words + "\n";
   screen.out(text);
   return code(Exit::ok);
 }

@@ -50,14 +50,18 @@ void add_flag(CLI::App& app, const Setting& setting, std::vector<std::pair<std::
 Made agents_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<AgentsArgs>();
   auto words = std::make_shared<std::vector<std::string>>();
-  app.add_option("action", *words, "add JSON, edit NAME JSON or remove NAME; \"-\" reads the JSON from standard input")
+  app.add_option("action", *words,
+                 "show NAME, add JSON, edit NAME JSON or remove NAME; \"-\" reads the JSON from standard input")
       ->type_name("")
       ->expected(0, CLI::detail::expected_max_vector_size);
   app.callback([args, words] {
     if (words->empty()) return;
     const std::string& action = words->front();
     const size_t given = words->size() - 1;
-    if (action == "add" && given == 1) {
+    if (action == "show" && given == 1) {
+      args->action = AgentsAction::show;
+      args->name = words->at(1);
+    } else if (action == "add" && given == 1) {
       args->action = AgentsAction::add;
       args->setup = words->at(1);
     } else if (action == "edit" && given == 2) {
@@ -68,7 +72,7 @@ Made agents_setup(CLI::App& app, Globals&) {
       args->action = AgentsAction::remove;
       args->name = words->at(1);
     } else {
-      throw CLI::ValidationError("action", "must be: add JSON, edit NAME JSON, or remove NAME");
+      throw CLI::ValidationError("action", "must be: show NAME, add JSON, edit NAME JSON, or remove NAME");
     }
   });
   return [args] { return *args; };

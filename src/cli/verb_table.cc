@@ -531,7 +531,7 @@ constexpr Verb all[] = {
     {"quota", control, "List the usage limits that tasks wait for, or end one", "errand quota clear", quota_setup},
     {"setup", around, "Set up what is missing: a model, the usual agent, tools for your agents, a service",
      "errand setup --address http://127.0.0.1:11434/v1", setup_setup},
-    {"agents", around, "List the agents that can be asked; add, edit or remove one",
+    {"agents", around, "List the agents that can be asked; show, add, edit or remove one",
      "errand agents add '{\"name\":\"reviewer\",\"driver\":\"builtin\",\"prompt\":\"You review.\"}'", agents_setup},
     {"settings", around, "Show the server's settings, or change some", "errand settings max_concurrent=5 wake=true",
      settings_setup},

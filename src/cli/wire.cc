@@ -173,6 +173,7 @@ TaskInfo task_of(const json::value& in) {
   out.attempt = integer(in, "attempt");
   out.turn = integer(in, "turn");
   out.queue_position = maybe_integer(in, "queue_position");
+  out.queue_reason = text(in, "queue_reason");
   out.created_at = when(in, "created_at");
   out.started_at = when(in, "started_at");
   out.deadline_at = when(in, "deadline_at");
@@ -330,9 +331,41 @@ Result<std::vector<EventInfo>> parse_events(std::string_view in) {
 
 namespace {
 
+std::optional<AgentProgramInfo> program_of(const json::value& agent) {
+  const json::object* const object = agent.if_object();
+  const json::value* const program = object ? object->if_contains("program") : nullptr;
+  if (program == nullptr || !program->is_object()) return std::nullopt;
+  AgentProgramInfo info{.name = text(*program, "name"),
+                        .path = text(*program, "path"),
+                        .version = text(*program, "version"),
+                        .logged_in = {},
+                        .login = text(*program, "login"),
+                        .log_in = text(*program, "log_in"),
+                        .start_ms = integer(*program, "start_ms"),
+                        .memory_bytes = integer(*program, "memory_bytes"),
+                        .running = integer(*program, "running"),
+                        .waiting = integer(*program, "waiting"),
+                        .waiting_memory_bytes = integer(*program, "waiting_memory_bytes")};
+  if (const json::value* const known = program->get_object().if_contains("logged_in"); known && known->is_bool())
+    info.logged_in = known->get_bool();
+  return info;
+}
+
 AgentInfo agent_of(const json::value& agent) {
-  return {text(agent, "id"),    text(agent, "name"),        text(agent, "driver"),
-          text(agent, "model"), text(agent, "description"), text(agent, "unavailable_reason")};
+  AgentInfo info{.id = text(agent, "id"),
+                 .name = text(agent, "name"),
+                 .driver = text(agent, "driver"),
+                 .model = text(agent, "model"),
+                 .description = text(agent, "description"),
+                 .unavailable = text(agent, "unavailable_reason"),
+                 .abilities = {},
+                 .program = program_of(agent)};
+  const json::object* const object = agent.if_object();
+  const json::value* const abilities = object ? object->if_contains("capabilities") : nullptr;
+  if (abilities && abilities->is_object())
+    for (const auto& [name, can] : abilities->get_object())
+      if (can.is_bool() && can.get_bool()) info.abilities.emplace_back(name);
+  return info;
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ struct TaskInfo {
   bool is_forked = false;
   int64_t resume_count = 0, attempt = 0, turn = 0;
   std::optional<int64_t> queue_position;
+  std::string queue_reason;  // What holds it back beside that; empty: nothing.
   Time created_at, started_at, deadline_at, completed_at, updated_at, retrieved_at, expires_at;
   std::optional<std::string> result;
   std::string error_code, error_message;
@@ -126,9 +127,20 @@ struct LogLine {
   std::string text;
 };
 
+// The program that an agent runs in.
+struct AgentProgramInfo {
+  std::string name, path, version;
+  std::optional<bool> logged_in;  // Absent: it cannot be told.
+  std::string login, log_in;
+  int64_t start_ms = 0, memory_bytes = 0;  // 0: not seen yet.
+  int64_t running = 0, waiting = 0, waiting_memory_bytes = 0;
+};
+
 struct AgentInfo {
   std::string id, name, driver, model, description;
-  std::string unavailable;  // Why it cannot be used; empty: it can.
+  std::string unavailable;             // Why it cannot be used; empty: it can.
+  std::vector<std::string> abilities;  // What it can do, by the API's names.
+  std::optional<AgentProgramInfo> program;
 };
 
 // A usage limit that holds tasks back.

@@ -17,6 +17,7 @@ struct EngineSettings {
   int max_concurrent = 3;
   std::map<std::string, int> max_per_agent;
   std::map<std::string, int> max_per_model;
+  int64_t max_memory = 0;  // Bytes that the programs of agents may use together before further ones wait; 0: any.
   bool allow_over_limit = false;
   Millis command_timeout_ms = 300'000;
   Millis idle_timeout_ms = 300'000;

@@ -179,6 +179,7 @@ void write_whole(JsonOut& out, const Task& task, const TaskMoment& moment, LongT
   texts.text("command", task.launch.command);
   write_bounds(out, task.launch);
   write_middle(out, task, moment.queue_position);
+  out.text_or_null("queue_reason", moment.queue_reason);
   texts.result(task.result);
   texts.error(task.error);
   write_tail(out, task, moment.now);

@@ -146,9 +146,11 @@ TEST(OpenApi, TheShapesHaveTheFieldsThatAreWritten) {
   check("Session", api::session_reply({}));
   check("Notices", api::notices_reply({}, 0));
   check("Notice", api::notice_reply({}));
-  check("Agents", api::agents_reply({}, ""));
-  check("Agents", api::agents_reply({}, "builtin"));
-  check("Agent", api::agent_reply({}));
+  check("Agents", api::agents_reply({}, {}, ""));
+  check("Agents", api::agents_reply({}, {}, "builtin"));
+  check("Agent", api::agent_reply({}, {}));
+  check("Agent",
+        api::agent_reply({}, {.capabilities = {}, .program = api::AgentProgram{.name = "x", .logged_in = true}}));
   check("Settings", api::settings_reply({}));
   std::string text;
   JsonOut progress(text);

@@ -126,6 +126,7 @@ void read_system(const json::value& value, Event& event) {
   const std::string subtype = text(at(value, "subtype"));
   if (subtype == "init") {
     event.type = Type::init;
+    event.version = text(at(value, "claude_code_version"));
   } else if (subtype == "api_retry") {
     event.type = Type::retry;
     event.attempt = count(at(value, "attempt"));
@@ -196,6 +197,7 @@ void read_result(const json::value& value, Event& event) {
   event.terminal_reason = text(at(value, "terminal_reason"));
   event.status = count(at(value, "api_error_status"));
   event.queued = count(at(value, "queued_turn_count"));
+  event.idle = at(value, "num_turns").is_int64() && count(at(value, "num_turns")) == 0;
   if (const json::array* errors = at(value, "errors").if_array(); errors && event.text.empty())
     for (const json::value& error : *errors) event.text += (event.text.empty() ? "" : "\n") + text(error);
   read_used(value, event);
@@ -261,12 +263,14 @@ Event parse_line(std::string_view line) {
   return event;
 }
 
-std::string user_line(std::string_view text, std::string_view uuid) {
+std::string user_line(std::string_view text, std::string_view uuid, bool asks) {
   std::string line;
   JsonOut out(line);
   out.object().field("type", "user").key("message").object().field("role", "user").key("content").array();
   out.object().field("type", "text").field("text", text).end().end().end();
-  out.key("parent_tool_use_id").null().field("uuid", uuid).end();
+  out.key("parent_tool_use_id").null().field("uuid", uuid);
+  if (!asks) out.field("shouldQuery", false);
+  out.end();
   return line;
 }
 

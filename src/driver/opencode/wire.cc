@@ -295,4 +295,9 @@ std::string make_message_id(Time wall, Random& random) {
   return id;
 }
 
+std::string version_in(std::string_view health) {
+  const std::optional<json::value> value = parse(health);
+  return value ? text(at(*value, "version")) : std::string();
+}
+
 }  // namespace errand::opencode

@@ -113,4 +113,7 @@ std::string session_body(std::string_view title, const TaskId& task);
 // A message's id in OpenCode's form. They are ordered by time, so one is made when it is needed, never before.
 std::string make_message_id(Time wall, Random& random);
 
+// Its version, by the answer of /global/health; empty where it does not say.
+std::string version_in(std::string_view health);
+
 }  // namespace errand::opencode

@@ -63,13 +63,13 @@ export function ServerSettings({ settings }: { settings: Settings }) {
               className="field"
               inputMode="decimal"
               value={form[key]}
-              placeholder={fields[key].none ? t('settings.never') : ''}
+              placeholder={key === 'max_memory' ? t('launch.none') : fields[key].none ? t('settings.never') : ''}
               aria-invalid={wrong.includes(key)}
               onChange={(event) => setForm({ ...form, [key]: event.target.value })}
             />
             {fields[key].unit > 1 && (
               <span className="w-10 shrink-0 text-xs text-muted">
-                {t(fields[key].unit === 60 ? 'settings.minutes' : 'settings.days')}
+                {key === 'max_memory' ? 'GiB' : t(fields[key].unit === 60 ? 'settings.minutes' : 'settings.days')}
               </span>
             )}
           </span>

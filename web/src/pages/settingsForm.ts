@@ -4,6 +4,7 @@ import type { Settings, SettingsChange, ToolsFamily } from '../api/types';
 // What somebody types, and how it is counted on the wire.
 export const fields = {
   max_concurrent: { unit: 1, none: false },
+  max_memory: { unit: 1 << 30, none: true },
   idle_timeout_s: { unit: 60, none: true },
   ask_timeout_s: { unit: 60, none: true },
   retention_s: { unit: 86_400, none: true },
@@ -43,6 +44,7 @@ export function formOf(settings: Settings): SettingsForm {
   };
   return {
     max_concurrent: shown('max_concurrent'),
+    max_memory: shown('max_memory'),
     idle_timeout_s: shown('idle_timeout_s'),
     ask_timeout_s: shown('ask_timeout_s'),
     retention_s: shown('retention_s'),
