@@ -317,10 +317,10 @@ struct InboxArgs {};
 
 using VerbArgs =
     std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
-                 ArtifactsArgs, DiffArgs, MergeArgs, DiscardArgs, EditArgs, ExportArgs, UsageArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs,
-                 RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs,
-                 TokenArgs, QuotaArgs, OpenArgs, OpencodeArgs, AgentInstallArgs, HookArgs, CompletionArgs, CompleteArgs,
-                 ManArgs, InstallArgs, UpgradeArgs, UninstallArgs, DoctorArgs, VersionArgs, StopArgs, RestartArgs,
-                 StatusArgs, InboxArgs, SetupArgs, ServeArgs, SupervisorArgs>;
+                 ArtifactsArgs, DiffArgs, MergeArgs, DiscardArgs, EditArgs, ExportArgs, UsageArgs, SendArgs, ResumeArgs,
+                 AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs,
+                 ToolsArgs, McpArgs, TokenArgs, QuotaArgs, OpenArgs, OpencodeArgs, AgentInstallArgs, HookArgs,
+                 CompletionArgs, CompleteArgs, ManArgs, InstallArgs, UpgradeArgs, UninstallArgs, DoctorArgs,
+                 VersionArgs, StopArgs, RestartArgs, StatusArgs, InboxArgs, SetupArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

@@ -118,8 +118,7 @@ std::string table_of(Context& context, const Listed& listed, const ListArgs& arg
                              : "No tasks yet. Start one with: errand run -- COMMAND, or: errand ask \"PROMPT\"\n";
   std::vector<std::vector<Cell>> rows = task_rows(listed.page.tasks, wall_now(), screen.width());
   fold_rows(listed.page, rows);
-  std::string out =
-      render_table(task_columns(screen.width()), rows, {screen.width(), screen.colours(), true});
+  std::string out = render_table(task_columns(screen.width()), rows, {screen.width(), screen.colours(), true});
   if (!listed.page.next_cursor.empty() && !screen.quiet())
     out += styled(fmt::format("{} shown of more; --limit N or --all shows the others", listed.page.tasks.size()), "2",
                   screen.colours()) +

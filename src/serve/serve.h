@@ -1,5 +1,5 @@
-// The programs of errand that are not clients (the server, the supervisor, and what asks git for the server), and what the
-// command line needs of their parts.
+// The programs of errand that are not clients (the server, the supervisor, and what asks git for the server), and what
+// the command line needs of their parts.
 #pragma once
 
 #include <string>

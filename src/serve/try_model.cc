@@ -1,5 +1,3 @@
-#include "serve/serve.h"
-
 #include <memory>
 #include <utility>
 
@@ -13,6 +11,7 @@
 #include "serve/environment.h"
 #include "serve/ground.h"
 #include "serve/part_settings.h"
+#include "serve/serve.h"
 
 namespace errand::serve {
 namespace {

@@ -171,10 +171,11 @@ struct Remove {
 };
 }  // namespace input
 
-using Input = std::variant<input::Start, input::Activity, input::Taken, input::TurnEnded, input::Cancel,
-                           input::Deadline, input::Prompt, input::Retry, input::Lost, input::Asked, input::Answered,
-                           input::AskDue, input::Retrieved, input::ProgressDue, input::Waits, input::GoesOn,
-                           input::Overrun, input::Noticed, input::Isolated, input::NoticeTaken, input::Edit, input::Remove>;
+using Input =
+    std::variant<input::Start, input::Activity, input::Taken, input::TurnEnded, input::Cancel, input::Deadline,
+                 input::Prompt, input::Retry, input::Lost, input::Asked, input::Answered, input::AskDue,
+                 input::Retrieved, input::ProgressDue, input::Waits, input::GoesOn, input::Overrun, input::Noticed,
+                 input::Isolated, input::NoticeTaken, input::Edit, input::Remove>;
 
 namespace effect {
 struct Open {};  // Begin the turn with `Task::run`.

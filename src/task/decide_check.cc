@@ -201,8 +201,8 @@ std::string LifeCheck::broken_rule(const Task& before, const Input& input, const
     return "the turn of a task has ended when it rests and nothing of it is left";
   if (after.phase == TurnPhase::queued && ended_turns_.contains(after.turn)) return "a turn in line has not ended";
 
-  // That a notice was taken, the record edited, or what became of its changes, is told whenever it happens; all else after
-  // `end` begins a new turn.
+  // That a notice was taken, the record edited, or what became of its changes, is told whenever it happens; all else
+  // after `end` begins a new turn.
   if (std::holds_alternative<input::NoticeTaken>(input) || std::holds_alternative<input::Isolated>(input) ||
       std::holds_alternative<input::Edit>(input))
     return broken;

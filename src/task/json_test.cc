@@ -244,7 +244,8 @@ TEST(TaskJson, TaskHasExactlyTheFieldsOfTheContract) {
       fields,
       "id kind status reason waiting_for stopping agent_id agent model title pinned archived description prompt "
       "command limits sandbox "
-      "budget work_dir isolation session_id parent_session_id parent_message_id batch_id labels is_forked resume_count attempt "
+      "budget work_dir isolation session_id parent_session_id parent_message_id batch_id labels is_forked resume_count "
+      "attempt "
       "turn "
       "queue_position created_at started_at deadline_at completed_at updated_at retrieved_at expires_at result error "
       "exit_code "

@@ -139,8 +139,8 @@ TEST_F(LineChildTest, OneThatEndedMeanwhileIsReadToItsEnd) {
   Owner before;
   auto child = this->child(before);
   const std::string alone = bench.folder.path() + "/alone";
-  child->spawn(shell("echo hello; read line; until [ -e " + alone +
-                     " ]; do sleep 0.01; done; echo last; echo why >&2; exit 3"));
+  child->spawn(
+      shell("echo hello; read line; until [ -e " + alone + " ]; do sleep 0.01; done; echo last; echo why >&2; exit 3"));
   ASSERT_TRUE(until([&] { return before.said.size() == 1; }));
   child->write("go");
   ASSERT_TRUE(until([&] { return before.numbers.size() == 1; }));

@@ -46,7 +46,7 @@ struct RouteParts {
   std::function<bool(const Request&)> authenticated;
   std::function<ServerStats()> stats;
   std::function<Means()> means = {};
-  std::string data_dir = {};    // Where whole patches are.
+  std::string data_dir = {};  // Where whole patches are.
   // What is known of the programs of these agents (one for each, absent where it is none): answered on the loop, soon,
   // also where a disk hangs. Absent: nothing is known.
   using Programs = std::vector<std::optional<api::AgentProgram>>;
