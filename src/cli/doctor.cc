@@ -18,6 +18,7 @@
 #include "base/version.h"
 #include "cli/files.h"
 #include "cli/opencode.h"
+#include "cli/program.h"
 #include "cli/programs_text.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
@@ -222,12 +223,6 @@ bool check_server(Context& context, std::vector<AgentInfo>& agents, Checks& chec
 std::string variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   return value ? value : "";
-}
-
-bool on_path(std::string_view program) {
-  for (const std::string_view folder : split(variable("PATH"), ':'))
-    if (!folder.empty() && ::access(fmt::format("{}/{}", folder, program).c_str(), X_OK) == 0) return true;
-  return false;
 }
 
 // The second way to run the same program is none that people have to be told of.

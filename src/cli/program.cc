@@ -1,12 +1,22 @@
 #include "cli/program.h"
 
+#include <cstdlib>
 #include <fcntl.h>
 #include <spawn.h>
 #include <unistd.h>
 
 #include <sys/wait.h>
 
+#include "base/text.h"
+
 namespace errand::cli {
+
+bool on_path(std::string_view program) {
+  const char* const path = std::getenv("PATH");
+  for (const std::string_view folder : split(path ? path : "", ':'))
+    if (!folder.empty() && ::access((std::string(folder) + "/" + std::string(program)).c_str(), X_OK) == 0) return true;
+  return false;
+}
 
 bool succeeds(std::vector<std::string> words) {
   std::vector<char*> argv;

@@ -1,12 +1,16 @@
-// Another program, run to its end with nothing to read and nowhere to write.
+// Other programs, on this side of the server.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace errand::cli {
 
-// Whether it could be started (looked for on PATH) and ended with 0.
+// Whether there is one of this name on PATH.
+bool on_path(std::string_view program);
+// Runs it to its end with nothing to read and nowhere to write: whether it could be started (looked for on PATH) and
+// ended with 0.
 bool succeeds(std::vector<std::string> words);
 
 }  // namespace errand::cli
