@@ -90,6 +90,18 @@ void write_agent(JsonOut& out, const Agent& agent) {
   write_budget(out, agent.budget);
   number_or_null(out, "max_steps", agent.max_steps);
   out.field("enable_skills", agent.enable_skills).field("enable_mcp", agent.enable_mcp);
+  out.key("isolate");
+  if (agent.isolate == Isolate::unset) {
+    out.null();
+  } else {
+    out.value(name(agent.isolate));
+  }
+  out.key("isolate_base");
+  if (agent.isolate_base == IsolateBase::unset) {
+    out.null();
+  } else {
+    out.value(name(agent.isolate_base));
+  }
   out.key("options").object();
   for (const auto& [option, value] : agent.options) out.field(option, value);
   out.end();
@@ -121,6 +133,8 @@ Result<Agent> parse_agent(std::string_view body) {
   fields.integer("max_steps", agent.max_steps, 0, 1'000'000);
   fields.flag("enable_skills", agent.enable_skills);
   fields.flag("enable_mcp", agent.enable_mcp);
+  fields.name_of("isolate", agent.isolate, parse_isolate, "`none` or `worktree`");
+  fields.name_of("isolate_base", agent.isolate_base, parse_isolate_base, "`head` or `dirty`");
   read_options(fields, agent);
   read_command(fields, agent);
   read_permission(fields, agent.permission, agent.permission_rules);

@@ -361,6 +361,14 @@ Result<FoldersQuery> parse_folders(const Query& query) {
   return params.done(std::move(folders));
 }
 
+Result<bool> parse_changes_query(const Query& query) {
+  Params params(query);
+  std::string format = "json";
+  params.text("format", format);
+  if (format != "json" && format != "patch") params.refuse("format", "must be json or patch", "invalid_parameter");
+  return params.done(format == "patch");
+}
+
 Status parse_no_query(const Query& query) {
   if (const Result<int> nothing = Params(query).done(0); !nothing) return std::unexpected(nothing.error());
   return {};

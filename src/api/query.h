@@ -107,6 +107,9 @@ Result<StreamQuery> parse_shared_stream(const Query& query, std::string_view las
 // DELETE /api/quotas: the account; empty: each of them.
 Result<std::string> parse_quota_account(const Query& query);
 
+// GET .../changes?format=json|patch: whether it is the patch.
+Result<bool> parse_changes_query(const Query& query);
+
 // GET /api/folders.
 struct FoldersQuery {
   std::string path;    // What was typed so far; may be empty.

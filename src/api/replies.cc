@@ -106,7 +106,7 @@ std::string inbox_reply(const std::vector<TaskView>& asking, const std::vector<T
         if (!ask.decision.empty()) continue;
         out.object().key("task");
         write_task_in_list(out, view.task, view.moment);
-        write_question(out, ask, view.task.launch.work_dir);
+        write_question(out, ask, folder_of(view.task));
         out.end();
       }
     out.end();

@@ -68,7 +68,8 @@ TEST(Diff, AListAndItsPatchesAreThereWhileItWorksAndBehindItsEnd) {
   // The repository goes, the patch stays.
   std::filesystem::remove_all(repo.top() + "/.git/objects");
   EXPECT_TRUE(carry_out(one).contains("-3\\n+three")) << carry_out(one);
-  EXPECT_TRUE(repo.carry_out("patch").contains("GIT binary patch"));
+  EXPECT_TRUE(repo.carry_out("patch").contains(R"("file":"changes.patch")"));
+  EXPECT_TRUE(file_text(task_folder(repo.data(), "task_01") + "/changes.patch").contains("GIT binary patch"));
   EXPECT_TRUE(repo.carry_out("forget").contains("\"reply\":null"));
   EXPECT_TRUE(repo.carry_out("list").contains("no_changes"));
 }

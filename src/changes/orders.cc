@@ -64,18 +64,23 @@ Done nothing_known(const Order& order) {
 
 // --- begin
 
+// The folder that the task works in: of its own work tree, the same one as of the user's.
+std::string folder_of(const Record& record) {
+  if (record.kind.empty()) return record.work_dir;
+  if (record.path.empty()) return "";
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(record.work_dir, error);
+  const fs::path below = real.lexically_relative(record.repository.top);
+  const bool inside = !below.empty() && below != "." && *below.begin() != "..";
+  return inside ? record.path + "/" + below.string() : record.path;
+}
+
 std::string begun_reply(const Record& record, bool watched, const std::string& why, size_t copied) {
   std::string text;
   JsonOut out(text);
-  std::string work_dir = record.work_dir;
-  if (!record.kind.empty()) {
-    // The same folder of it.
-    std::error_code error;
-    const fs::path real = fs::weakly_canonical(record.work_dir, error);
-    const fs::path below = real.lexically_relative(record.repository.top);
-    work_dir = below.empty() || below == "." ? record.path : record.path + "/" + below.string();
-    fs::create_directories(work_dir, error);
-  }
+  const std::string work_dir = folder_of(record);
+  std::error_code error;
+  if (!record.kind.empty()) fs::create_directories(work_dir, error);
   out.object()
       .field("watched", watched)
       .text_or_null("why", why)
@@ -130,6 +135,15 @@ Done begin(const Order& order) {
   // A further turn goes on in the same place, from the same start.
   if (*known && (*known)->state != "preparing") {
     Record record = **known;
+    if (record.state == "merged" && !record.end.empty()) {
+      // What was merged is the user's. What comes now is counted, and merged, from there.
+      record.start = record.end;
+      const Store store = Store::at(record.store);
+      if (Status kept = store.set_ref(ref_of(record, "start"), record.start); !kept)
+        return refused(record, kept.error());
+      record.merged_from.clear(), record.merged_to.clear(), record.merged_at.clear();
+    }
+    if (record.state == "merged" || record.state == "conflict" || record.state == "kept") record.state = "ready";
     record.end.clear(), record.ended.clear();
     if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
     return {record, begun_reply(record, true, "", 0), {}};
@@ -288,11 +302,10 @@ Done patch(const Order& order, Record record) {
     if (Status made = write_patch(Store::at(record.store), record.start, now->commit, path); !made)
       return refused(record, made.error());
   }
-  const std::optional<std::string> text = read_small(path, size_t{32} << 20);
-  if (!text)
-    return refused(
-        record, {Code::too_large, fmt::format("The patch is larger than 32 MiB; it is in {}.", path), "large_patch"});
-  return {record, patch_reply("", *text, ""), {}};
+  std::string text;
+  JsonOut out(text);
+  out.object().field("file", fs::path(path).filename().string()).end();
+  return {record, text, {}};
 }
 
 // --- what the user decides
@@ -408,10 +421,23 @@ Done forget(const Order& order, Record record) {
   }
   store.drop_refs("refs/errand/" + record.task + "/");
   fs::remove_all(task_folder(order.data_dir, order.task), error);
-  return {std::nullopt, "null", {}};
+  if (record.kind.empty() || is_lost(record)) return {std::nullopt, "null", {}};
+  std::string stays;
+  JsonOut out(stays);
+  out.value(record.path);
+  return {std::nullopt, stays, {}};
 }
 
 Done settle(const Order& order, Record record) {
+  if (record.state == "preparing") {
+    // Its turn never began: all that is there is errand's own, and half made.
+    const Store store = Store::at(record.store);
+    drop_unborn(order.data_dir, record);
+    store.drop_refs("refs/errand/" + record.task + "/");
+    std::error_code error;
+    fs::remove_all(task_folder(order.data_dir, order.task), error);
+    return {std::nullopt, "null", {}};
+  }
   if (record.state == "ready" && is_lost(record)) record.state = "lost";
   if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
   return {record, "null", {}};
@@ -439,8 +465,11 @@ Done dispatch(const Order& order) {
 
 void write_isolation(JsonOut& out, const Record& record) {
   out.object().field("kind", record.kind).field("state", record.state).field("path", record.path);
+  out.field("work_dir", folder_of(record));
   out.field("branch", record.branch).field("base", record.base).field("repo", record.repository.top);
-  out.field("target", record.target).end();
+  constexpr std::string_view heads = "refs/heads/";
+  const std::string_view target = record.target;
+  out.field("target", target.starts_with(heads) ? target.substr(heads.size()) : target).end();
 }
 
 }  // namespace

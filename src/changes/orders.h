@@ -1,13 +1,13 @@
-// One order, given as JSON, answered as JSON, for a process of its own under the supervisor. No verb gives one yet
-// (decision 31).
+// One order, given as JSON, answered as JSON, for a process of its own under the supervisor (decision 31).
+// driver/watched/orders.h has it started.
 //
 //   begin    before a turn: the start snapshot, and the task's own work tree where it has one. May be repeated.
 //   finish   behind a turn: the end snapshot, the list and the patch, kept with the task
 //   list     the files that changed: as they are now, or as the task left them
 //   file     one file's patch
-//   patch    all of it
+//   patch    all of it: the name of a file beside the record
 //   merge, undo, discard, restore    what the user decides
-//   settle   after a crash: what was being merged is finished or taken back
+//   settle   after a crash: what was being merged is finished or taken back, a work tree that was half made goes
 //   forget   the task was removed; a work tree with changes that nobody took stays
 #pragma once
 

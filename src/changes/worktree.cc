@@ -40,17 +40,6 @@ std::unexpected<Error> cannot(const Error& why) {
   return fail(why.code, "The task's own work tree cannot be made: " + why.message, "isolation");
 }
 
-// What a try that was ended in the middle left. All of it is errand's own.
-void clear_leftovers(const std::string& data_dir, Record& record) {
-  if (!record.branch.empty()) {
-    if (record.tip.empty()) record.tip = record.base;
-    (void)remove_worktree(data_dir, record);
-    record.branch.clear();
-    record.tip.clear();
-  }
-  (void)run_git(in_repository(record, {"worktree", "prune"}));
-}
-
 Status fill(const Store& store, const Record& record, const std::string& index, const std::string& commit,
             const std::string& tree) {
   std::error_code ignored;
@@ -79,6 +68,20 @@ Status fill(const Store& store, const Record& record, const std::string& index, 
 
 }  // namespace
 
+void drop_unborn(const std::string& data_dir, Record& record) {
+  std::error_code error;
+  if (!record.branch.empty()) {
+    if (record.tip.empty()) record.tip = record.base;
+    // git knows nothing yet of one that was ended early; then nobody has worked in that folder.
+    if (!remove_worktree(data_dir, record) && record.state == "preparing" &&
+        record.path.starts_with(data_dir + "/changes/wt/"))
+      fs::remove_all(record.path, error);
+    record.branch.clear();
+    record.tip.clear();
+  }
+  (void)run_git(in_repository(record, {"worktree", "prune"}));
+}
+
 std::string slug(std::string_view text) {
   constexpr size_t max = 40;
   std::string words;
@@ -100,7 +103,7 @@ Status make_worktree(const std::string& data_dir, Record& record, const std::str
   std::string name = fs::path(record.repository.top).filename().string();
   if (name.empty()) name = "repository";
   record.path = fmt::format("{}/changes/wt/{}/{}", data_dir, record.task, name);
-  clear_leftovers(data_dir, record);
+  drop_unborn(data_dir, record);
   std::error_code error;
   if (fs::exists(record.path, error))
     return fail(
@@ -126,7 +129,7 @@ Status make_worktree(const std::string& data_dir, Record& record, const std::str
   }
   if (made) made = fill(store, record, task_folder(data_dir, record.task) + "/index", commit, tree);
   if (made) return {};
-  clear_leftovers(data_dir, record);
+  drop_unborn(data_dir, record);
   return cannot(made.error());
 }
 

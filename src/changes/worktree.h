@@ -29,6 +29,9 @@ Result<size_t> copy_included(const Store& store, const Record& record);
 // Removes the work tree and, where it still is at `record.tip`, the branch. The work is in the snapshots.
 Status remove_worktree(const std::string& data_dir, const Record& record);
 
+// A try to make it was ended in the middle, and no turn has begun in it: what is there goes, the branch too.
+void drop_unborn(const std::string& data_dir, Record& record);
+
 // The folder was deleted by somebody else.
 bool is_lost(const Record& record);
 

@@ -16,6 +16,10 @@ class Outcome {
     int exit = screen.fail(error);
     if (exit_ == 0) exit_ = exit;
   }
+  // It was told already.
+  void failed_with(int exit) {
+    if (exit_ == 0) exit_ = exit;
+  }
   // Ids and the server's answers.
   const std::vector<std::pair<std::string, std::string>>& succeeded() const { return succeeded_; }
   int exit() const { return exit_; }

@@ -42,6 +42,8 @@ struct LaunchArgs {
   std::optional<int> max_restarts;
   std::vector<std::string> notify_on;
   std::optional<Millis> progress_every;
+  bool isolate = false;      // In a git work tree of its own.
+  std::string isolate_base;  // head, dirty; empty: the server's default.
   Stay stay = Stay::no;
 };
 
@@ -122,6 +124,23 @@ struct ArtifactsArgs {
   std::string out;   // Where it goes; empty: standard output.
   bool preview = false;
   bool gather = false;
+};
+
+struct DiffArgs {
+  std::string id;
+  std::string path;  // Only this file.
+  bool stat = false, name_only = false;
+};
+
+struct MergeArgs {
+  std::string id;
+  std::string mode, message;
+  bool undo = false;
+};
+
+struct DiscardArgs {
+  std::vector<std::string> ids;
+  bool restore = false;
 };
 
 struct SendArgs {
@@ -261,11 +280,12 @@ struct RestartArgs {};
 struct StatusArgs {};
 struct InboxArgs {};
 
-using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
-                              ArtifactsArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs,
-                              WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs,
-                              QuotaArgs, OpenArgs, OpencodeArgs, AgentInstallArgs, HookArgs, CompletionArgs,
-                              CompleteArgs, ManArgs, InstallArgs, UpgradeArgs, UninstallArgs, DoctorArgs, VersionArgs,
-                              StopArgs, RestartArgs, StatusArgs, InboxArgs, ServeArgs, SupervisorArgs>;
+using VerbArgs =
+    std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
+                 ArtifactsArgs, DiffArgs, MergeArgs, DiscardArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs,
+                 RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs,
+                 TokenArgs, QuotaArgs, OpenArgs, OpencodeArgs, AgentInstallArgs, HookArgs, CompletionArgs, CompleteArgs,
+                 ManArgs, InstallArgs, UpgradeArgs, UninstallArgs, DoctorArgs, VersionArgs, StopArgs, RestartArgs,
+                 StatusArgs, InboxArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

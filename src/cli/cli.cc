@@ -26,6 +26,9 @@ struct Dispatch {
   int operator()(const OutputArgs& args) { return output(context, args); }
   int operator()(const LogsArgs& args) { return logs(context, args); }
   int operator()(const ArtifactsArgs& args) { return artifacts(context, args); }
+  int operator()(const DiffArgs& args) { return diff(context, args); }
+  int operator()(const MergeArgs& args) { return merge(context, args); }
+  int operator()(const DiscardArgs& args) { return discard(context, args); }
   int operator()(const SendArgs& args) { return send(context, args); }
   int operator()(const ResumeArgs& args) { return resume(context, args); }
   int operator()(const AnswerArgs& args) { return answer(context, args); }

@@ -160,6 +160,10 @@ int show(Context& context, const ShowArgs& args) {
   sheet.row("command", task->command);
   sheet.row("description", task->description);
   sheet.row("folder", to_home(task->work_dir));
+  if (!task->isolation_state.empty())
+    sheet.row("work tree", fmt::format("{}{}{}", task->isolation_state,
+                                       task->isolation_branch.empty() ? "" : ", branch " + task->isolation_branch,
+                                       task->isolation_path.empty() ? "" : ", " + to_home(task->isolation_path)));
   sheet.row("limits", limits_text(*task));
   if (task->sandbox != "off") sheet.row("sandbox", task->sandbox);
   sheet.row("batch", task->batch_id);

@@ -80,6 +80,12 @@ void launch(CLI::App& app, LaunchArgs& args) {
   app.add_option("--max-restarts", args.max_restarts, "With --on-hang restart: start it again at most this often")
       ->check(CLI::Range(1, 100));
   duration(app, "--progress-every", args.progress_every, "Report its progress to --parent this often");
+  app.add_flag("--isolate", args.isolate,
+               "Let it work in a git work tree of its own; errand diff, merge and discard decide about it later");
+  app.add_option("--isolate-base", args.isolate_base,
+                 "With --isolate: begin with the last commit (head), or also with what is uncommitted (dirty)")
+      ->type_name("head|dirty")
+      ->check(CLI::IsMember({"head", "dirty"}));
 }
 
 Made run_setup(CLI::App& app, Globals&) {
@@ -203,6 +209,38 @@ Made artifacts_setup(CLI::App& app, Globals&) {
   auto* out = app.add_option("-o,--output", args->out, "Save it to this file")->type_name("FILE");
   app.add_flag("--preview", args->preview, "Print its beginning as text")->excludes(out);
   app.add_flag("--gather", args->gather, "First copy the files that match the task's patterns now");
+  return [args] { return *args; };
+}
+
+Made diff_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<DiffArgs>();
+  app.add_option("id", args->id, "The task")->required();
+  auto* path = app.add_option("path", args->path, "Only this file");
+  auto* stat =
+      app.add_flag("--stat", args->stat, "Only the files, with the lines that were added and removed")->excludes(path);
+  app.add_flag("--name-only", args->name_only, "Only the files' names")->excludes(path)->excludes(stat);
+  return [args] { return *args; };
+}
+
+Made merge_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<MergeArgs>();
+  app.add_option("id", args->id, "The task, which worked with --isolate")->required();
+  auto* mode = app.add_option("--mode", args->mode,
+                              "squash: one commit (the default); merge: a merge commit; patch: into your files, "
+                              "uncommitted")
+                   ->type_name("squash|merge|patch")
+                   ->check(CLI::IsMember({"squash", "merge", "patch"}));
+  auto* message = app.add_option("-m,--message", args->message, "The commit's message (default: the task's title)");
+  app.add_flag("--undo", args->undo, "Take the merge back, as long as nothing was built on it")
+      ->excludes(mode)
+      ->excludes(message);
+  return [args] { return *args; };
+}
+
+Made discard_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<DiscardArgs>();
+  app.add_option("ids", args->ids, "Tasks that worked with --isolate")->required();
+  app.add_flag("--restore", args->restore, "Make a discarded work tree again, as the task left it");
   return [args] { return *args; };
 }
 
@@ -413,6 +451,7 @@ constexpr Verb all[] = {
     {"logs", look, "Print a task's log or conversation", "errand logs -f --tail 20 01jcq5x7k2", logs_setup},
     {"artifacts", look, "List the files that a task left, or get one",
      "errand artifacts 01jcq5x7k2 report.html -o report.html", artifacts_setup},
+    {"diff", look, "Show what a task changed", "errand diff 01jcq5x7k2 --stat", diff_setup},
     {"send", talk, "Send a message to a task", "errand send 01jcq5x7k2 \"Look at the tests first\"", send_setup},
     {"resume", talk, "Go on with a completed task", "errand resume 01jcq5x7k2 \"Now write the fix\" --wait",
      resume_setup},
@@ -422,6 +461,10 @@ constexpr Verb all[] = {
     {"answer", talk, "Answer a task's question, or list all questions", "errand answer 01jcq5x7k2 allow", answer_setup},
     {"cancel", control, "Stop tasks and all their processes", "errand cancel 01jcq5x7k2", cancel_setup},
     {"retry", control, "Start a failed or cancelled task again", "errand retry 01jcq5x7k2 --follow", retry_setup},
+    {"merge", control, "Bring what a task changed in its own work tree to your branch",
+     "errand merge 01jcq5x7k2 --message \"Fix the parser\"", merge_setup},
+    {"discard", control, "Remove a task's own work tree; its changes can be restored", "errand discard 01jcq5x7k2",
+     discard_setup},
     {"wait", control, "Wait until tasks end", "errand wait --batch 01jcq5x7k2 --any --timeout 10m", wait_setup},
     {"clear", control, "Remove tasks that have ended", "errand clear --all", clear_setup},
     {"batch", control, "Show the tasks of a batch, or cancel, retry or delete them", "errand batch 01jcq5x7k2 results",

@@ -153,6 +153,11 @@ TaskInfo task_of(const json::value& in) {
     });
   out.work_dir = text(in, "work_dir");
   out.sandbox = text(in, "sandbox");
+  if (const json::value* isolation = find(in, "isolation")) {
+    out.isolation_state = text(*isolation, "state");
+    out.isolation_path = text(*isolation, "path");
+    out.isolation_branch = text(*isolation, "branch");
+  }
   if (const json::value* limits = find(in, "limits"))
     for (const char* name : {"cpu_s", "memory_bytes", "processes", "open_files", "output_bytes", "nice"})
       if (const auto value = maybe_integer(*limits, name)) out.limits[name] = *value;

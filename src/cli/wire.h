@@ -52,7 +52,8 @@ struct TaskInfo {
   bool stopping = false;
   std::string agent_id, agent, model, title, description, prompt, command, work_dir;
   std::string sandbox;
-  std::map<std::string, int64_t> limits;  // Those that are set.
+  std::string isolation_state, isolation_path, isolation_branch;  // Its own work tree; empty: none.
+  std::map<std::string, int64_t> limits;                          // Those that are set.
   std::string session_id, parent_session_id, batch_id;
   std::map<std::string, std::string> labels;
   bool is_forked = false;

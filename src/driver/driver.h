@@ -128,6 +128,11 @@ struct Alive {};  // A sign of life that is no event.
 struct Still {
   std::string seen;
 };
+// What became of the task's own work tree; nothing: it has none. After a cancel it still counts: it is true of what is
+// on the disk.
+struct Isolated {
+  std::optional<Isolation> isolation;
+};
 struct Match {  // A line of output that the launch asked to be told of (notify_on).
   std::string pattern;
   std::string line;
@@ -135,10 +140,11 @@ struct Match {  // A line of output that the launch asked to be told of (notify_
 };
 }  // namespace report
 
-using Report = std::variant<report::MessageBegan, report::Text, report::ToolStarted, report::ToolCompleted,
-                            report::MessageEnded, report::Output, report::Used, report::Resources, report::Warning,
-                            report::AgentSession, report::Taken, report::Asks, report::Alive, report::Still,
-                            report::Match, report::Opaque, report::SystemMessage, report::Waits, report::GoesOn>;
+using Report =
+    std::variant<report::MessageBegan, report::Text, report::ToolStarted, report::ToolCompleted, report::MessageEnded,
+                 report::Output, report::Used, report::Resources, report::Warning, report::AgentSession, report::Taken,
+                 report::Asks, report::Alive, report::Still, report::Match, report::Opaque, report::SystemMessage,
+                 report::Waits, report::GoesOn, report::Isolated>;
 
 inline constexpr size_t output_text_max = 32 * 1024;
 

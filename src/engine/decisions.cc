@@ -96,7 +96,7 @@ void Decisions::add_reports(Live& live, const Action& action, Draft& draft) {
   for (const Report& report : action.reports) {
     // After a cancel only what is true of the processes counts.
     if (!at_work(draft.after.state) && !std::holds_alternative<report::Output>(report) &&
-        !std::holds_alternative<report::Resources>(report))
+        !std::holds_alternative<report::Resources>(report) && !std::holds_alternative<report::Isolated>(report))
       continue;
     add_report(live, report, draft);
   }
@@ -139,6 +139,8 @@ void Decisions::add_report(Live& live, const Report& report, Draft& draft) {
     add_decided(input::Waits{run, {waits->kind, waits->text, waits->until}}, draft);
   } else if (std::holds_alternative<report::GoesOn>(report)) {
     add_decided(input::GoesOn{run}, draft);
+  } else if (const auto* isolated = std::get_if<report::Isolated>(&report)) {
+    add_decided(input::Isolated{isolated->isolation}, draft);
   } else if (const auto* session = std::get_if<report::AgentSession>(&report)) {
     draft.after.driver_session = session->id;
   } else if (const auto* match = std::get_if<report::Match>(&report)) {

@@ -7,6 +7,7 @@
 #include "engine/agents.h"
 #include "engine/batch_calls.h"
 #include "engine/batches.h"
+#include "engine/change_calls.h"
 #include "engine/commits.h"
 #include "engine/deadlines.h"
 #include "engine/decisions.h"
@@ -51,6 +52,7 @@ class EngineImpl final : public Engine {
 
   Tasks& tasks() override { return task_calls_; }
   TaskBatches& batches() override { return batch_calls_; }
+  TaskChanges& changes() override { return change_calls_; }
   Sessions& sessions() override { return session_calls_; }
   Streams& streams() override { return feeds_; }
   Administration& administration() override { return admin_calls_; }
@@ -87,6 +89,7 @@ class EngineImpl final : public Engine {
   TaskWaits task_waits_;
   TaskCalls task_calls_;
   BatchCalls batch_calls_;
+  ChangeCalls change_calls_;
   SessionCalls session_calls_;
   AdminCalls admin_calls_;
   Recovery recovery_;
@@ -157,6 +160,7 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings with)
                    .views = views_,
                    .waits = task_waits_}),
       batch_calls_({.shared = shared_, .commits = commits_, .batches = batches_, .each = each_, .tasks = task_calls_}),
+      change_calls_({.shared = shared_, .commits = commits_, .lives = lives_, .views = views_}, parts.changes),
       session_calls_({.shared = shared_,
                       .commits = commits_,
                       .lives = lives_,
@@ -216,7 +220,10 @@ EngineImpl::~EngineImpl() {
 
 void EngineImpl::recover(Reply<void> reply) {
   feeds_.start_at(shared_.store.last_pos());
-  recovery_.recover(std::move(reply));
+  recovery_.recover([this, reply = std::move(reply)](Result<void> recovered) mutable {
+    if (recovered) change_calls_.take_up();
+    reply(std::move(recovered));
+  });
 }
 
 Time EngineImpl::tick() {

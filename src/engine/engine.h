@@ -1,8 +1,9 @@
 // The engine: one thread decides. It owns the tasks at work, the slots, the deadlines and the turns; HTTP and drivers
 // only put things into its inbox. ARCHITECTURE.md, section 4, names its parts.
 //
-// Callers see five faces of it: tasks.h, task_batches.h, sessions.h, streams.h, administration.h. Every call is made on
-// the engine's thread and answers later, on the same thread, never inside the call; what it answers is durable.
+// Callers see six faces of it: tasks.h, task_batches.h, task_changes.h, sessions.h, streams.h, administration.h. Every
+// call is made on the engine's thread and answers later, on the same thread, never inside the call; what it answers is
+// durable.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@
 #include "engine/sessions.h"
 #include "engine/streams.h"
 #include "engine/task_batches.h"
+#include "engine/task_changes.h"
 #include "engine/tasks.h"
 #include "fork/fork.h"
 #include "settings/change.h"
@@ -55,6 +57,7 @@ struct EngineParts {
   std::function<void(const EngineSettings&)> settings_changed = {};  // Told of each change, and once after recovery.
   // Threads for what launches name on disks, which may hang there: Driver::look. Absent: readers.
   Executor* folders = nullptr;
+  Changes* changes = nullptr;  // Who keeps what tasks changed. Absent: nobody.
 };
 
 class Engine {
@@ -75,6 +78,7 @@ class Engine {
   // What callers ask of it, by who they are. Valid as long as the engine.
   virtual Tasks& tasks() = 0;
   virtual TaskBatches& batches() = 0;
+  virtual TaskChanges& changes() = 0;
   virtual Sessions& sessions() = 0;
   virtual Streams& streams() = 0;
   virtual Administration& administration() = 0;

@@ -46,6 +46,16 @@ void fill_in(Launch& launch, const Agent& agent, const EngineSettings& settings)
   if (agent.enable_skills) launch.enable_skills = true;
   if (agent.enable_mcp) launch.enable_mcp = true;
   if (launch.work_dir.empty()) launch.work_dir = settings.default_work_dir;
+  // What a task launches works where that task works, and a command in its folder, unless they ask for more.
+  if (!command && launch.ancestors.empty() && launch.isolate == Isolate::unset) {
+    launch.isolate = agent.isolate;
+    if (launch.isolate == Isolate::unset && settings.isolate == "worktree") launch.isolate = Isolate::worktree;
+  }
+  if (launch.isolate == Isolate::worktree && launch.isolate_base == IsolateBase::unset) {
+    launch.isolate_base = agent.isolate_base;
+    if (launch.isolate_base == IsolateBase::unset)
+      launch.isolate_base = settings.isolate_base == "dirty" ? IsolateBase::dirty : IsolateBase::head;
+  }
   // A person who starts something knows what it is, and is there to end it (R14.2).
   const bool person = (launch.surface == Surface::cli || launch.surface == Surface::page) && launch.ancestors.empty();
   if (launch.timeout_ms == 0) launch.timeout_ms = command && !person ? settings.command_timeout_ms : -1;

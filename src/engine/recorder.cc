@@ -212,6 +212,7 @@ void Recorder::record(const Report& report, Task& after, IdSource& ids, Recordin
                  [](const report::Match&) {},
                  [](const report::Waits&) {},
                  [](const report::GoesOn&) {},
+                 [](const report::Isolated&) {},
              },
              report);
 }

@@ -20,7 +20,7 @@ bool inside(const std::string& path, const std::string& root) {
 
 Status check_folders(const Launch& launch, const Task& parent) {
   const auto allowed = [&](const std::string& folder) {
-    return inside(folder, parent.launch.work_dir) ||
+    return inside(folder, folder_of(parent)) ||
            std::ranges::any_of(parent.launch.add_dirs, [&](const std::string& root) { return inside(folder, root); });
   };
   std::vector<std::string> asked = launch.add_dirs;
@@ -28,7 +28,7 @@ Status check_folders(const Launch& launch, const Task& parent) {
   for (const std::string& folder : asked)
     if (!allowed(folder))
       return fail(Code::forbidden,
-                  fmt::format("{} is outside the folders of the launching task: {}{}.", folder, parent.launch.work_dir,
+                  fmt::format("{} is outside the folders of the launching task: {}{}.", folder, folder_of(parent),
                               parent.launch.add_dirs.empty() ? "" : " and its added folders"),
                   "beyond_parent");
   return {};
@@ -55,7 +55,7 @@ Status Subtree::bound_by(Launch& launch, const Task& parent) const {
     return fail(Code::exhausted, over->message, "budget");
   const bool by_agent = launched_by_agent(launch);
   launch.bounds.clear();
-  if (launch.work_dir.empty()) launch.work_dir = above.work_dir;
+  if (launch.work_dir.empty()) launch.work_dir = folder_of(parent);  // Its own work tree, where it has one.
   if (!by_agent) return {};
   launch.sandbox = std::max(launch.sandbox, above.sandbox);
   // A command may do what its user may, unless it is in a sandbox; an agent is held to its permissions and folders.

@@ -5,12 +5,18 @@
 namespace errand::net {
 namespace {
 
-Response build(int status, std::string_view code, std::string_view detail, std::string_view reason) {
+Response build(int status, std::string_view code, std::string_view detail, std::string_view reason,
+               const std::vector<std::string>& files = {}) {
   Response response{.status = status, .content_type = "application/problem+json", .body = {}, .headers = {}};
   JsonOut out(response.body);
   out.object().field("type", "urn:errand:problem:" + std::string(code)).field("title", status_text(status));
   out.field("status", status).field("detail", detail).field("code", code);
   if (!reason.empty()) out.field("reason", reason);
+  if (!files.empty()) {
+    out.key("files").array();
+    for (const std::string& file : files) out.value(file);
+    out.end();
+  }
   out.end();
   if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"errand\"");
   if (status == 429 || status == 503) response.headers.emplace_back("Retry-After", "1");
@@ -128,6 +134,10 @@ Response problem(const Error& error) {
   // What is too much is this caller's own doing, and not the server's state.
   const bool own = error.code == Code::exhausted && error.reason == "too_many_messages";
   return build(own ? 429 : http_status(error.code), name(error.code), error.message, error.reason);
+}
+
+Response problem(const Error& error, const std::vector<std::string>& files) {
+  return build(http_status(error.code), name(error.code), error.message, error.reason, files);
 }
 
 Response problem(int status, std::string_view code, std::string_view detail) { return build(status, code, detail, {}); }

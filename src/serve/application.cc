@@ -126,7 +126,8 @@ Status Application::make_engine() {
                                        if (tools_) tools_->use_family(now.tools_family);
                                        drivers_->use(now);
                                      },
-                                 .folders = &ground_.folders},
+                                 .folders = &ground_.folders,
+                                 .changes = &drivers_->changes()},
                                 settings);
   return {};
 }
@@ -163,6 +164,7 @@ void Application::make_routes() {
       .authenticated = [this](const net::Request& request) { return auth_->is_known(request); },
       .stats = [this] { return server_->stats(); },
       .means = [this] { return means_of(supervisor_->abilities()); },
+      .data_dir = data_dir_,
       .folders = &ground_.folders,
       .login = [this](const net::ExchangePtr& exchange) { return auth_->handle(exchange); },
       .page = net::serve_page,

@@ -1,6 +1,7 @@
 #include "serve/drivers.h"
 
 #include <cstdlib>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "driver/fake/demo.h"
 #include "driver/find_program.h"
 #include "driver/opencode/opencode_driver.h"
+#include "driver/run/spawn.h"
 #include "process/boot_id.h"
 #include "serve/agent_servers.h"
 #include "serve/environment.h"
@@ -38,6 +40,7 @@ Result<std::unique_ptr<Drivers>> Drivers::make(const DriverParts& parts, const S
   Ground& ground = parts.ground;
   std::unique_ptr<Drivers> made(new Drivers);
   made->fork_ = engine.fork;
+  made->watch_changes_ = engine.watch_changes;
   made->command_options_ = {.data_dir = parts.data_dir,
                             .environment = Environment::get().list(),
                             .env_allow = settings.env_allow,
@@ -59,13 +62,48 @@ Result<std::unique_ptr<Drivers>> Drivers::make(const DriverParts& parts, const S
   made->make_opencode(parts);
   made->make_claude(parts, settings);
   made->make_acp(parts, settings);
-  made->all_ = {{"command", made->command_.get()},
-                {"builtin", made->builtin_.get()},
-                {"demo", made->demo_.get()},
-                {"acp", made->acp_.get()}};
-  if (made->opencode_) made->all_.emplace("opencode", made->opencode_.get());
-  if (made->claude_) made->all_.emplace("claude", made->claude_.get());
+  made->make_orders(parts);
+  made->put_watch(parts, "command", *made->command_);
+  made->put_watch(parts, "builtin", *made->builtin_);
+  made->put_watch(parts, "demo", *made->demo_);
+  made->put_watch(parts, "acp", *made->acp_);
+  if (made->opencode_) made->put_watch(parts, "opencode", *made->opencode_);
+  if (made->claude_) made->put_watch(parts, "claude", *made->claude_);
   return made;
+}
+
+// git is asked by this very program, also where its file was replaced meanwhile.
+void Drivers::make_orders(const DriverParts& parts) {
+  watched::OrderOptions options{.data_dir = parts.data_dir,
+                                .program = fmt::format("/proc/{}/exe", ::getpid()),
+                                .home = run::server_variable(command_options_, "HOME"),
+                                .environment = {}};
+  // What the git program needs, and who writes a commit: nothing else of the server's.
+  for (const char* name : {"HOME", "PATH", "USER", "LOGNAME", "XDG_CONFIG_HOME", "TMPDIR"})
+    if (std::string value = run::server_variable(command_options_, name); !value.empty())
+      options.environment.push_back(std::string(name) + "=" + value);
+  orders_ = std::make_unique<watched::Orders>(std::move(options), watched::OrderParts{.supervisor = parts.supervisor,
+                                                                                      .files = parts.ground.files,
+                                                                                      .engine = *parts.ground.loop,
+                                                                                      .clock = parts.ground.clock});
+}
+
+// A command is to begin at once, and the demonstration changes nothing: they are watched only where all is.
+void Drivers::put_watch(const DriverParts& parts, const std::string& name, Driver& driver) {
+  const bool edits = &driver != command_.get() && &driver != demo_.get();
+  watched::WatchOptions options{.watch =
+                                    [this, edits] {
+                                      if (watch_changes_ == "all") return watched::Watch::folders;
+                                      const bool wanted = edits && watch_changes_ == "agents";
+                                      return wanted ? watched::Watch::repositories : watched::Watch::off;
+                                    },
+                                .data_dir = &driver == command_.get() ? parts.data_dir : std::string()};
+  Driver& front = *watching_.emplace_back(watched::make_watched_driver(driver, std::move(options),
+                                                                       {.orders = *orders_,
+                                                                        .timers = parts.ground.timers,
+                                                                        .folders = parts.ground.folders,
+                                                                        .engine = *parts.ground.loop}));
+  all_.emplace(name, &front);
 }
 
 Status Drivers::make_builtin(const DriverParts& parts, const Settings& settings) {

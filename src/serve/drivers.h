@@ -12,6 +12,8 @@
 #include "driver/builtin/tools/tool_set.h"
 #include "driver/driver.h"
 #include "driver/run/options.h"
+#include "driver/watched/orders.h"
+#include "driver/watched/watched_driver.h"
 #include "engine/engine.h"
 #include "http/client.h"
 #include "model/model.h"
@@ -39,9 +41,14 @@ class Drivers {
 
   // By the name that agents give.
   const std::map<std::string, Driver*>& all() const { return all_; }
+  // Who keeps what tasks changed.
+  Changes& changes() { return *orders_; }
   const DefaultModel& default_model() const { return default_model_; }
   // On the loop, when settings have changed.
-  void use(const EngineSettings& now) { fork_ = now.fork; }
+  void use(const EngineSettings& now) {
+    fork_ = now.fork;
+    watch_changes_ = now.watch_changes;
+  }
 
  private:
   Drivers() = default;
@@ -50,7 +57,11 @@ class Drivers {
   void make_claude(const DriverParts& parts, const Settings& settings);
   void make_acp(const DriverParts& parts, const Settings& settings);
 
+  void make_orders(const DriverParts& parts);
+  void put_watch(const DriverParts& parts, const std::string& name, Driver& driver);
+
   fork::Limits fork_;
+  std::string watch_changes_;
   DefaultModel default_model_;
   std::map<std::string, Driver*> all_;
   run::Options command_options_;
@@ -64,6 +75,8 @@ class Drivers {
   std::unique_ptr<Driver> opencode_;
   std::unique_ptr<Driver> claude_;
   std::unique_ptr<Driver> acp_;
+  std::unique_ptr<watched::Orders> orders_;
+  std::vector<std::unique_ptr<Driver>> watching_;  // In front of those above.
 };
 
 }  // namespace errand::serve

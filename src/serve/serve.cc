@@ -4,6 +4,7 @@
 
 #include "base/json_out.h"
 #include "base/log.h"
+#include "changes/orders.h"
 #include "process/supervisor.h"
 #include "serve/application.h"
 #include "serve/data_dir.h"
@@ -62,6 +63,8 @@ int run_supervisor(const std::string& data_dir) {
   harden_process();
   return process::run_supervisor({.data_dir = data_dir});
 }
+
+int run_changes_order(const std::string& order) { return changes::run_order(order); }
 
 std::string tools_json(std::string_view family) {
   std::string text;

@@ -1,4 +1,4 @@
-// The two programs of errand that are not clients: the server and the supervisor.
+// The programs of errand that are not clients: the server, the supervisor, and what asks git for the server.
 #pragma once
 
 #include <string>
@@ -14,6 +14,9 @@ int run_server(const SettingsSources& sources, bool json);
 
 // Runs the supervisor until it has nothing left to do. The server starts it; people need not.
 int run_supervisor(const std::string& data_dir);
+
+// Carries out one order about what a task changed (changes/orders.h) and prints the answer. The server has it started.
+int run_changes_order(const std::string& order);
 
 // The tools' descriptions as a JSON array, in the names of a family.
 std::string tools_json(std::string_view family);

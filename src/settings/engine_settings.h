@@ -41,6 +41,9 @@ struct EngineSettings {
   // Tool calls in a row that are equal, with equal results: a warning, and the end with code `loop`. 0: not watched.
   int loop_warn = 3;
   int loop_max = 5;
+  std::string isolate = "none";             // Agents' tasks that do not say: none or worktree,
+  std::string isolate_base = "head";        // and what their work tree begins with: head or dirty.
+  std::string watch_changes = "agents";     // Whose folders are looked at before and after a turn: agents, all, off.
   std::string tools_family = "background";  // The tools' names that are listed.
 };
 

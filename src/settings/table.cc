@@ -107,6 +107,24 @@ std::vector<Setting> rows() {
        .reach = Reach::running,
        .least = 0,
        .most = 1'000},
+      {.name = "isolate",
+       .field = ERRAND_AT(std::string, engine.isolate),
+       .help = "`worktree`: agents' tasks whose launch and agent do not say work in a git work tree of their own, "
+               "and fail where they cannot have one. `none`: in the folder itself.",
+       .reach = Reach::running,
+       .choices = {"none", "worktree"}},
+      {.name = "isolate_base",
+       .field = ERRAND_AT(std::string, engine.isolate_base),
+       .help = "What such a work tree begins with: `head`, the last commit, or `dirty`, also what is uncommitted.",
+       .reach = Reach::running,
+       .choices = {"head", "dirty"}},
+      {.name = "watch_changes",
+       .field = ERRAND_AT(std::string, engine.watch_changes),
+       .help = "Of which tasks errand knows what they changed: `agents` (those that work in a git repository), `all` "
+               "(commands and plain folders too, which begin and end a little later for it), or `off` (only those "
+               "with a work tree of their own).",
+       .reach = Reach::running,
+       .choices = {"agents", "all", "off"}},
       {.name = "tools.family",
        .field = ERRAND_AT(std::string, engine.tools_family),
        .help = "The names under which the agents' tools are listed: `background`, `superagents`, `asyncagents` or "

@@ -29,6 +29,8 @@ struct Agent {
   int max_steps = 0;               // Model calls of one turn; 0: the driver's own bound.
   bool enable_skills = false;      // For every task of it; a launch may add them.
   bool enable_mcp = false;
+  Isolate isolate = Isolate::unset;  // Of a task whose launch does not say.
+  IsolateBase isolate_base = IsolateBase::unset;
   StringMap options;        // The driver's own.
   std::string unavailable;  // Why it cannot be used here, as a sentence; empty: it can.
   bool operator==(const Agent&) const = default;

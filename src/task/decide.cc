@@ -145,6 +145,14 @@ Result<Step> on(const Task& task, const input::ProgressDue& input, Time now) {
   return std::move(move).done();
 }
 
+Result<Step> on(const Task& task, const input::Isolated& input, Time now) {
+  if (task.isolation == input.isolation) return unchanged(task);
+  Move move(task, now);
+  move.task().isolation = input.isolation;
+  move.status();
+  return std::move(move).done();
+}
+
 Result<Step> on(const Task& task, const input::NoticeTaken& input, Time now) {
   Move move(task, now);
   move.task().updated_at = task.updated_at;

@@ -23,7 +23,7 @@
 //   completed  .        .              .                 .        .          -          resumed  -        gone
 //   failed     .        . (3)          . (3)             . (3)    .          -          -        pending  gone
 //   cancelled  .        . (3)          . (3)             . (3)    .          -          -        pending  gone
-//   (Activity, Taken, Asked, Answered, AskDue, Waits, GoesOn, Retrieved, ProgressDue and NoticeTaken never change a state.
+//   (Activity, Taken, Asked, Answered, AskDue, Waits, GoesOn, Retrieved, ProgressDue, Isolated and NoticeTaken never change a state.
 //   Overrun is as Deadline. Noticed is as Prompt where it wakes; otherwise, and for a failed or cancelled task, it changes
 //   nothing: the notice waits for the next turn.)
 //
@@ -150,6 +150,10 @@ struct Noticed {
   MessageId message;
   bool wake = false;  // It starts a new turn of a completed task.
 };
+// What became of the task's own work tree; nothing: it has none. Of no run: it outlives them.
+struct Isolated {
+  std::optional<Isolation> isolation;
+};
 // The parent has taken a notice of this task.
 struct NoticeTaken {
   NoticeId notice;
@@ -163,7 +167,7 @@ struct Remove {
 using Input = std::variant<input::Start, input::Activity, input::Taken, input::TurnEnded, input::Cancel,
                            input::Deadline, input::Prompt, input::Retry, input::Lost, input::Asked, input::Answered,
                            input::AskDue, input::Retrieved, input::ProgressDue, input::Waits, input::GoesOn,
-                           input::Overrun, input::Noticed, input::NoticeTaken, input::Remove>;
+                           input::Overrun, input::Noticed, input::Isolated, input::NoticeTaken, input::Remove>;
 
 namespace effect {
 struct Open {};  // Begin the turn with `Task::run`.

@@ -64,7 +64,7 @@ Result<Step> on(const Task& task, const input::Asked& input, Time now) {
   Ask& ask = asks.emplace_back(input.ask);
   // Whichever agent asks: what can be answered is said, in the words that an answer takes.
   if (ask.kind == AskKind::permission) ask.options = {"allow", "allow_always", "deny"};
-  move.event(ask_created_event(ask, task.launch.work_dir, now));
+  move.event(ask_created_event(ask, folder_of(task), now));
   if (ask.kind == AskKind::permission && rule.permission != Permission::ask) {
     ask.decision = rule.permission == Permission::allow ? "allow" : "deny";
     ask.until = Time{};

@@ -90,6 +90,8 @@ std::string broken_event(const Task& before, const Step& step, Time now) {
   if (before.state != after.state && !has_event(step, EventType::task_status)) return "a change of state is an event";
   if (before.stopping != after.stopping && !has_event(step, EventType::task_status))
     return "a change of `stopping` is an event";
+  if (before.isolation != after.isolation && !has_event(step, EventType::task_status))
+    return "a change of `isolation` is an event";
   if (before.wait != after.wait && !has_event(step, EventType::task_status)) return "a change of `wait` is an event";
   const auto ends = std::ranges::count(step.events, EventType::end, &Event::type);
   const bool came_to_rest = fully_at_rest(after) && !fully_at_rest(before);
@@ -179,8 +181,10 @@ std::string LifeCheck::broken_rule(const Task& before, const Input& input, const
     return "the turn of a task has ended when it rests and nothing of it is left";
   if (after.phase == TurnPhase::queued && ended_turns_.contains(after.turn)) return "a turn in line has not ended";
 
-  // That a notice was taken is told whenever it happens; all else after `end` begins a new turn.
-  if (std::holds_alternative<input::NoticeTaken>(input)) return broken;
+  // That a notice was taken, or what became of its changes, is told whenever it happens; all else after `end` begins a
+  // new turn.
+  if (std::holds_alternative<input::NoticeTaken>(input) || std::holds_alternative<input::Isolated>(input))
+    return broken;
   if (ended_ && !step.events.empty() && !std::holds_alternative<input::Prompt>(input) &&
       !std::holds_alternative<input::Noticed>(input) && !std::holds_alternative<input::Retry>(input))
     return "after `end` only a message, a notice that wakes or a retry begins anew";
@@ -195,10 +199,10 @@ std::string describe(const Task& task) {
 }
 
 std::string describe(const Input& input) {
-  static constexpr const char* names[] = {"Start",    "Activity", "Taken",     "TurnEnded",   "Cancel",
-                                          "Deadline", "Prompt",   "Retry",     "Lost",        "Asked",
-                                          "Answered", "AskDue",   "Retrieved", "ProgressDue", "Waits",
-                                          "GoesOn",   "Overrun",  "Noticed",   "NoticeTaken", "Remove"};
+  static constexpr const char* names[] = {"Start",     "Activity",    "Taken", "TurnEnded", "Cancel",   "Deadline",
+                                          "Prompt",    "Retry",       "Lost",  "Asked",     "Answered", "AskDue",
+                                          "Retrieved", "ProgressDue", "Waits", "GoesOn",    "Overrun",  "Noticed",
+                                          "Isolated",  "NoticeTaken", "Remove"};
   static_assert(std::size(names) == std::variant_size_v<Input>);
   std::string text = names[input.index()];
   if (const auto run = named_run(input)) text += fmt::format(" run={}", *run);
@@ -258,6 +262,9 @@ std::vector<Input> all_inputs(const Task& task, int serial) {
         input::Noticed{NoticeId(fmt::format("ntc_{}", serial)), MessageId(fmt::format("msg_n{}", serial)), wake});
   for (const WaitingMessage& message : task.waiting)
     if (message.notice) out.push_back(input::Noticed{message.notice, message.id, true});
+  out.push_back(input::Isolated{});
+  for (const char* state : {"preparing", "merged"})
+    out.push_back(input::Isolated{Isolation{.kind = "worktree", .state = state, .path = "/wt"}});
   out.push_back(input::NoticeTaken{NoticeId("ntc_1")});
   out.push_back(input::Remove{});
   out.push_back(input::Remove{.only_at_rest = true});

@@ -4,6 +4,7 @@
 
 #include "base/json_out.h"
 #include "base/text.h"
+#include "task/json_isolation.h"
 #include "task/permission.h"
 
 namespace errand {
@@ -51,7 +52,7 @@ void write_waiting_for(JsonOut& out, const Task& task, size_t diff_characters) {
   for (const std::string& option : ask.options) out.value(option);
   out.end();
   out.field("until", ask.until);
-  write_matter(out, ask, task.launch.work_dir, diff_characters);
+  write_matter(out, ask, folder_of(task), diff_characters);
   out.end();
 }
 
@@ -70,6 +71,7 @@ void write_head(JsonOut& out, const Task& task, size_t diff_characters) {
 void write_middle(JsonOut& out, const Task& task, std::optional<int64_t> queue_position) {
   const Launch& launch = task.launch;
   out.text_or_null("work_dir", launch.work_dir);
+  write_isolation(out, task.isolation);
   out.field("session_id", task.session_id).field("parent_session_id", launch.parent_session_id);
   out.field("parent_message_id", launch.parent_message_id).field("batch_id", launch.batch_id);
   write_labels(out, launch.labels);
@@ -225,6 +227,18 @@ Event make_event(EventType type, Time now, Fill fill, size_t room = 0) {
 }
 
 }  // namespace
+
+void write_isolation(JsonOut& out, const std::optional<Isolation>& isolation) {
+  out.key("isolation");
+  if (!isolation) {
+    out.null();
+    return;
+  }
+  out.object().field("kind", isolation->kind).field("state", isolation->state);
+  out.text_or_null("path", isolation->path).text_or_null("work_dir", isolation->work_dir);
+  out.text_or_null("branch", isolation->branch).text_or_null("base", isolation->base);
+  out.text_or_null("repo", isolation->repo).text_or_null("target", isolation->target).end();
+}
 
 void write_limits(JsonOut& out, const Limits& limits) {
   out.object();

@@ -72,6 +72,19 @@ void decode_artifacts(Fields& outer, ArtifactSummary& artifacts) {
   });
 }
 
+// Every field by its name, for both directions.
+template <class I, class Visit>
+void isolation_fields(I& isolation, Visit field) {
+  field("kind", isolation.kind);
+  field("state", isolation.state);
+  field("path", isolation.path);
+  field("work_dir", isolation.work_dir);
+  field("branch", isolation.branch);
+  field("base", isolation.base);
+  field("repo", isolation.repo);
+  field("target", isolation.target);
+}
+
 // What else of a task moves with its progress: kept in the same column.
 void encode_moving(JsonOut& out, const Task& task) {
   if (task.wait) {
@@ -83,6 +96,13 @@ void encode_moving(JsonOut& out, const Task& task) {
     out.end();
   }
   Sparse(out).time("deadline_at", task.deadline_at);
+  if (task.isolation) {
+    out.key("isolation").object();
+    isolation_fields(*task.isolation, [&](const char* field, const std::string& text) {
+      if (!text.empty()) out.field(std::string_view(field), text);
+    });
+    out.end();
+  }
   encode_rules(out, "granted", task.granted);
   if (task.repeat != Repeat{}) {
     // As text: JSON's numbers have no 64 bits.
@@ -102,6 +122,11 @@ void decode_moving(Fields& fields, Task& task) {
     });
   }
   fields.time("deadline_at", task.deadline_at);
+  if (fields.find("isolation"))
+    fields.inner("isolation", [&](Fields& inner) {
+      isolation_fields(task.isolation.emplace(),
+                       [&](const char* field, std::string& into) { inner.text(field, into); });
+    });
   decode_rules(fields, "granted", task.granted);
   fields.inner("repeat", [&](Fields& inner) {
     const auto hash = [&](const char* field, uint64_t& into) {

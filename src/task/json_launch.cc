@@ -184,6 +184,8 @@ constexpr auto launch_fields = [](auto& fields, auto& launch) {
   fields.permission(launch.permission);
   fields.rules("permission_rules", launch.permission_rules);
   fields.name_of("sandbox", launch.sandbox, parse_sandbox);
+  fields.name_of("isolate", launch.isolate, parse_isolate);
+  fields.name_of("isolate_base", launch.isolate_base, parse_isolate_base);
   fields.field("priority", launch.priority);
   fields.field("authorize_over_limit", launch.authorize_over_limit);
   fields.field("allow_interactive", launch.allow_interactive);
@@ -208,6 +210,8 @@ constexpr auto agent_fields = [](auto& fields, auto& agent) {
   fields.field("max_steps", agent.max_steps);
   fields.field("enable_skills", agent.enable_skills);
   fields.field("enable_mcp", agent.enable_mcp);
+  fields.name_of("isolate", agent.isolate, parse_isolate);
+  fields.name_of("isolate_base", agent.isolate_base, parse_isolate_base);
   fields.map("options", agent.options);
 };
 

@@ -51,6 +51,8 @@ Launch full_launch() {
   launch.permission = Permission::ask;  // The default enumerator, which an absent field would not bring back.
   launch.permission_rules = {{"bash", "git *", Permission::allow}, {"*", "", Permission::deny}};
   launch.sandbox = Sandbox::strict;
+  launch.isolate = Isolate::worktree;
+  launch.isolate_base = IsolateBase::dirty;
   launch.priority = -7;
   launch.authorize_over_limit = true;
   launch.allow_interactive = true;
@@ -129,7 +131,7 @@ TEST(TaskJson, LaunchComesBackAsItWasStored) {
 TEST(TaskJson, LaunchIsMadeOfEveryField) {
   // A new field of Launch must be added to both codecs: this fails when one is added and forgotten here.
   const json::object stored = json::parse(encode_launch(full_launch())).as_object();
-  EXPECT_EQ(stored.size(), 40u) << json::serialize(stored);
+  EXPECT_EQ(stored.size(), 42u) << json::serialize(stored);
 }
 
 TEST(TaskJson, ProgressComesBackAsItWasStored) {
@@ -139,6 +141,14 @@ TEST(TaskJson, ProgressComesBackAsItWasStored) {
   moving.granted = {{"bash", "git *", Permission::allow}};
   moving.deadline_at = noon + 5'000;
   moving.repeat = {UINT64_MAX, 7, 3};
+  moving.isolation = Isolation{.kind = "worktree",
+                               .state = "ready",
+                               .path = "/wt",
+                               .work_dir = "/wt/src",
+                               .branch = "errand/x",
+                               .base = "abc",
+                               .repo = "/repo",
+                               .target = "main"};
   Task read;
   EXPECT_TRUE(decode_progress(encode_progress(moving), read));
   EXPECT_EQ(read, moving);
@@ -228,7 +238,8 @@ TEST(TaskJson, TaskHasExactlyTheFieldsOfTheContract) {
   EXPECT_EQ(
       fields,
       "id kind status reason waiting_for stopping agent_id agent model title description prompt command limits sandbox "
-      "budget work_dir session_id parent_session_id parent_message_id batch_id labels is_forked resume_count attempt "
+      "budget work_dir isolation session_id parent_session_id parent_message_id batch_id labels is_forked resume_count "
+      "attempt "
       "turn "
       "queue_position created_at started_at deadline_at completed_at updated_at retrieved_at expires_at result error "
       "exit_code "
@@ -277,6 +288,7 @@ TEST(TaskJson, WhatIsNotKnownIsNullAndNeverAbsent) {
                             "sandbox",
                             "budget",
                             "work_dir",
+                            "isolation",
                             "batch_id",
                             "parent_session_id",
                             "parent_message_id",

@@ -154,6 +154,7 @@ Result<Step> on(const Task& task, const input::Cancel& input, Time now);
 Result<Step> on(const Task& task, const input::Retry& input, Time now);
 Result<Step> on(const Task& task, const input::Retrieved& input, Time now);
 Result<Step> on(const Task& task, const input::ProgressDue& input, Time now);
+Result<Step> on(const Task& task, const input::Isolated& input, Time now);
 Result<Step> on(const Task& task, const input::NoticeTaken& input, Time now);
 Result<Step> on(const Task& task, const input::Remove& input, Time now);
 

@@ -255,11 +255,43 @@ std::string_view name(NoticeKind kind) {
   std::unreachable();
 }
 
+std::string_view name(Isolate isolate) {
+  switch (isolate) {
+    case Isolate::unset:
+      return "unset";
+    case Isolate::none:
+      return "none";
+    case Isolate::worktree:
+      return "worktree";
+  }
+  std::unreachable();
+}
+
+std::string_view name(IsolateBase base) {
+  switch (base) {
+    case IsolateBase::unset:
+      return "unset";
+    case IsolateBase::head:
+      return "head";
+    case IsolateBase::dirty:
+      return "dirty";
+  }
+  std::unreachable();
+}
+
 std::optional<TaskState> parse_task_state(std::string_view text) { return parse_name(text, TaskState::resumed); }
 std::optional<TaskKind> parse_task_kind(std::string_view text) { return parse_name(text, TaskKind::command); }
 std::optional<OnHang> parse_on_hang(std::string_view text) { return parse_name(text, OnHang::restart); }
 std::optional<Permission> parse_permission(std::string_view text) { return parse_name(text, Permission::deny); }
 std::optional<Sandbox> parse_sandbox(std::string_view text) { return parse_name(text, Sandbox::strict); }
+std::optional<Isolate> parse_isolate(std::string_view text) {
+  const std::optional<Isolate> found = parse_name(text, Isolate::worktree);
+  return found == Isolate::unset ? std::nullopt : found;
+}
+std::optional<IsolateBase> parse_isolate_base(std::string_view text) {
+  const std::optional<IsolateBase> found = parse_name(text, IsolateBase::dirty);
+  return found == IsolateBase::unset ? std::nullopt : found;
+}
 std::optional<Surface> parse_surface(std::string_view text) { return parse_name(text, Surface::tools); }
 std::optional<AnswerScope> parse_answer_scope(std::string_view text) { return parse_name(text, AnswerScope::agent); }
 std::optional<AskKind> parse_ask_kind(std::string_view text) { return parse_name(text, AskKind::answer); }

@@ -34,6 +34,11 @@ bool holds_slot(const Task& task) {
   return task.phase == TurnPhase::working && !waits(task);
 }
 
+const std::string& folder_of(const Task& task) {
+  const bool own = task.isolation && !task.isolation->work_dir.empty();
+  return own ? task.isolation->work_dir : task.launch.work_dir;
+}
+
 bool waits(const Task& task) { return task.wait.has_value() || open_ask(task) != nullptr; }
 
 const Ask* open_ask(const Task& task) {

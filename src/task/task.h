@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "task/artifact.h"
+#include "task/isolation.h"
 
 namespace errand {
 
@@ -138,6 +139,8 @@ struct Launch {
   std::optional<Permission> permission;  // Absent: the agent's own default.
   std::vector<PermissionRule> permission_rules;
   Sandbox sandbox = Sandbox::off;
+  Isolate isolate = Isolate::unset;
+  IsolateBase isolate_base = IsolateBase::unset;
   int priority = 0;
   bool authorize_over_limit = false;
   bool allow_interactive = false;
@@ -194,7 +197,7 @@ inline constexpr size_t attempt_ends_max = 1'000;  // Of more attempts the oldes
 // Why a task failed (R1.5): for programs (`code`), for people (`message`), for debugging (`details`).
 struct TaskError {
   std::string code;  // timeout, cpu, memory, processes, hung, interrupted, exit, signal, spawn_failed, agent_error,
-                     // budget, fork_failed, ...
+                     // budget, fork_failed, isolation, ...
   std::string message;
   std::string details;  // A JSON object, or empty.
   bool operator==(const TaskError&) const = default;
@@ -299,7 +302,8 @@ struct Task {
   std::optional<TaskError> error;
   std::optional<int> exit_code;
   std::optional<int> signal;
-  std::string driver_session;  // The agent's own session id, where its driver keeps one.
+  std::optional<Isolation> isolation;  // Its own work tree, where it has one.
+  std::string driver_session;          // The agent's own session id, where its driver keeps one.
   std::string checkpoint;  // The driver's own mark (a journal offset, a step): committed with the events made up to it.
 
   // When.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "api/changes.h"
 #include "api/log_source.h"
 #include "base/json_out.h"
 #include "base/text.h"
@@ -193,6 +194,32 @@ ToolResult result_of(const Task& task, const Found& found, const files::Seen& se
   return result;
 }
 
+// What it changed: the files, or the patch of one.
+void look_at_changes(const CallPtr& call, const TaskView& view, const Request& request) {
+  const size_t slash = request.path.find('/');
+  ChangesAsk ask{.order = slash == std::string::npos ? "list" : "file"};
+  if (slash != std::string::npos) ask.path = request.path.substr(slash + 1);
+  call->parts.engine.changes().ask(view.task.id, std::move(ask), [call, request](Result<ChangesReply> reply) {
+    if (!reply) return call->refuse(reply.error());
+    if (reply->answer.refused) return call->refuse(*reply->answer.refused);
+    read_then(
+        call,
+        [&clock = call->parts.clock, kept = reply->view.kept, text = std::move(reply->answer.reply),
+         request]() -> Result<ToolResult> {
+          Result<std::string> readable = api::changes_text(text);
+          if (!readable) return std::unexpected(readable.error());
+          Found found{.path = request.path,
+                      .source = std::make_unique<TextSource>(std::move(*readable)),
+                      .entries = {},
+                      .note = {}};
+          Result<files::Seen> seen = files::look(*found.source, request.look, clock);
+          if (!seen) return std::unexpected(seen.error());
+          return result_of(*kept, found, *seen, request);
+        },
+        [call](ToolResult result) { call->answer(std::move(result.text), std::move(result.data)); });
+  });
+}
+
 void handle(const CallPtr& call, api::Fields fields) {
   std::string id;
   Request request;
@@ -210,6 +237,7 @@ void handle(const CallPtr& call, api::Fields fields) {
   fields.integer("context", request.look.context, 0, files::look_context_max);
   if (call->refused(fields)) return;
   with_task(call, std::move(id), [call, request = std::move(request)](const TaskView& view) {
+    if (request.path == "changes" || request.path.starts_with("changes/")) return look_at_changes(call, view, request);
     read_then(
         call,
         [&store = call->parts.store, &clock = call->parts.clock, task = view.task,
@@ -246,7 +274,7 @@ Tool look_at() {
        .input_schema =
            R"({"type":"object","properties":{
 "task_id":{"type":"string","description":"The task's id, or a unique beginning of it."},
-"path":{"type":"string","description":"log, run-N.log (of an earlier run), result, transcript, artifacts (the list), or the name of an artifact."},
+"path":{"type":"string","description":"log, run-N.log (of an earlier run), result, transcript, artifacts (the list), the name of an artifact, changes (files that it changed) or changes/FILE (a patch)."},
 "offset":{"type":"integer","description":"Begin at this byte; negative: from the end. Default: 0."},
 "limit":{"type":"integer","minimum":1,"maximum":64000,"description":"How many bytes at most. Default: 16000."},
 "grep":{"type":"string","description":"Only lines that contain this plain text."},

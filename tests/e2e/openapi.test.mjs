@@ -25,6 +25,12 @@ GET /api/tasks/{id}/log
 GET /api/tasks/{id}/artifacts
 POST /api/tasks/{id}/artifacts
 GET /api/tasks/{id}/artifacts/{name}
+GET /api/tasks/{id}/changes
+GET /api/tasks/{id}/changes/{name}
+POST /api/tasks/{id}/merge
+POST /api/tasks/{id}/merge/undo
+POST /api/tasks/{id}/discard
+POST /api/tasks/{id}/discard/undo
 GET /api/stream
 GET /api/batches/{id}
 DELETE /api/batches/{id}

@@ -1,6 +1,6 @@
 // T14: however a task ends, nothing of it is left, and its end is told truthfully (P7, P9, R2.3).
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { marked, marker, patience, Server, until, zombies_of } from './harness/index.mjs';
 
@@ -67,47 +67,49 @@ const endings = {
   },
 };
 
-for (const [ending, { launch = {}, tail = (m) => `sleep ${m}`, before = async () => {}, act, expect }] of Object.entries(endings)) {
-  test(`T14: ${ending} leaves no process of any of ${Object.keys(shapes).length} shapes`, async (t) => {
-    const server = await Server.start(t, { args: ['--max-concurrent', '16'] });
-    const mark = marker();
-    const tasks = new Map();
-    for (const [shape, command] of Object.entries(shapes)) {
-      const own = `${mark}${tasks.size + 1}`;
-      tasks.set(shape, { own, id: (await server.run(`${command(own)}\n${tail(own)}`, launch)).id });
-    }
-    if (ending !== 'finish') {
-      for (const [shape, { own }] of tasks) await until(() => marked(own).length >= 2, { within: 10_000 * patience, what: `${shape} runs` });
-    }
-    await before(server, tasks);
-    for (const { id } of tasks.values()) await act(server, id);
-    await until(() => marked(mark).length === 0, {
-      within: 5_000 + (ending === 'timeout' ? 2_000 : 0) + (ending === 'finish' ? 500 : 0),
-      what: 'no process is left',
-    }).catch((error) => {
-      const left = [...tasks].filter(([, { own }]) => marked(own).length > 0).map(([shape]) => shape);
-      throw new Error(`${error.message}: ${left.join(', ')}`);
-    });
-    for (const [shape, { id }] of tasks) {
-      const done = await server.at_rest(id);
-      try {
-        expect(done);
-      } catch (error) {
-        error.message = `${shape}: ${error.message} ${JSON.stringify(done.error)}`;
-        throw error;
+describe('T14', { concurrency: 3 }, () => {
+  for (const [ending, { launch = {}, tail = (m) => `sleep ${m}`, before = async () => {}, act, expect }] of Object.entries(endings)) {
+    test(`T14: ${ending} leaves no process of any of ${Object.keys(shapes).length} shapes`, async (t) => {
+      const server = await Server.start(t, { args: ['--max-concurrent', '16'] });
+      const mark = marker();
+      const tasks = new Map();
+      for (const [shape, command] of Object.entries(shapes)) {
+        const own = `${mark}${tasks.size + 1}`;
+        tasks.set(shape, { own, id: (await server.run(`${command(own)}\n${tail(own)}`, launch)).id });
       }
-    }
-    await until(() => zombies_of([...server.supervisor_pids(), server.child.pid]).length === 0, { what: 'no zombie is left' });
-  });
-}
+      if (ending !== 'finish') {
+        for (const [shape, { own }] of tasks) await until(() => marked(own).length >= 2, { within: 10_000 * patience, what: `${shape} runs` });
+      }
+      await before(server, tasks);
+      for (const { id } of tasks.values()) await act(server, id);
+      await until(() => marked(mark).length === 0, {
+        within: 5_000 + (ending === 'timeout' ? 2_000 : 0) + (ending === 'finish' ? 500 : 0),
+        what: 'no process is left',
+      }).catch((error) => {
+        const left = [...tasks].filter(([, { own }]) => marked(own).length > 0).map(([shape]) => shape);
+        throw new Error(`${error.message}: ${left.join(', ')}`);
+      });
+      for (const [shape, { id }] of tasks) {
+        const done = await server.at_rest(id);
+        try {
+          expect(done);
+        } catch (error) {
+          error.message = `${shape}: ${error.message} ${JSON.stringify(done.error)}`;
+          throw error;
+        }
+      }
+      await until(() => zombies_of([...server.supervisor_pids(), server.child.pid]).length === 0, { what: 'no zombie is left' });
+    });
+  }
 
-test('A run whose task is gone is ended by the next server (R2.3)', async (t) => {
-  const server = await Server.start(t);
-  const mark = marker();
-  const task = await server.run(`trap '' TERM; sleep ${mark}`);
-  await until(() => marked(mark).length > 0, { what: 'it runs' });
-  await server.expect(204, 'DELETE', `/api/tasks/${task.id}`);
-  await server.kill9();
-  await server.start();
-  await until(() => marked(mark).length === 0, { within: 5_000 * patience, what: 'no process is left' });
+  test('A run whose task is gone is ended by the next server (R2.3)', async (t) => {
+    const server = await Server.start(t);
+    const mark = marker();
+    const task = await server.run(`trap '' TERM; sleep ${mark}`);
+    await until(() => marked(mark).length > 0, { what: 'it runs' });
+    await server.expect(204, 'DELETE', `/api/tasks/${task.id}`);
+    await server.kill9();
+    await server.start();
+    await until(() => marked(mark).length === 0, { within: 5_000 * patience, what: 'no process is left' });
+  });
 });

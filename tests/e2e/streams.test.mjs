@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { demo, Follower, long, marker, patience, percentile, Server, until } from './harness/index.mjs';
+import { demo, Follower, long, patience, percentile, Server, until } from './harness/index.mjs';
 
 // Streams of numbers that are the same in every run, so that a failure can be repeated. The seed is printed.
 function dice(seed) {
@@ -157,13 +157,4 @@ test('The store-wide stream shows every change once, in order, over cuts and kil
   await until(() => gone.has(tasks[0].id), { what: 'a deletion is told' });
   await follower.stop();
   assert.deepEqual(follower.books(), { gaps: 0, repeats: 0, malformed: 0, resets: 0 });
-});
-
-test('A quiet stream has heartbeats', { timeout: 60_000 }, async (t) => {
-  const server = await Server.start(t);
-  const task = await server.run(`sleep ${marker()}`);
-  const stream = server.stream(`/api/tasks/${task.id}/stream`);
-  await until(() => stream.parser.comments > 0, { within: 40_000, what: 'a heartbeat' });
-  stream.cut();
-  await server.cancel(task.id);
 });

@@ -109,6 +109,13 @@ void task_log(Context&, Call);
 void task_artifacts(Context&, Call);
 void gather_artifacts(Context&, Call);
 void task_artifact(Context&, Call);
+// changes.cc
+void task_changes(Context&, Call);
+void task_change(Context&, Call);
+void merge_changes(Context&, Call);
+void undo_merge(Context&, Call);
+void discard_changes(Context&, Call);
+void restore_changes(Context&, Call);
 // folders.cc
 void list_folders(Context&, Call);
 // inbox.cc

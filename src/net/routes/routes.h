@@ -44,6 +44,7 @@ struct RouteParts {
   std::function<bool(const Request&)> authenticated;
   std::function<ServerStats()> stats;
   std::function<Means()> means = {};
+  std::string data_dir = {};    // Where whole patches are.
   Executor* folders = nullptr;  // For looks at folders, which may hang; null: the readers.
 
   // Served by others; absent: 404.

@@ -187,7 +187,9 @@ export async function opencode_world(t, { started = true, args = [], install = [
   if (started) await server.start();
   const installed = await errand(server, ['opencode', 'install', ...install]);
   assert.equal(installed.code, 0, installed.err);
-  const opencode = new OpenCode(t, { folder, model, env: { ERRAND_DATA_DIR: server.data_dir, ERRAND_LISTEN: '127.0.0.1:0', ...env } });
+  // As a person's: a server that its plugin starts in place of a killed one finds OpenCode too.
+  const found = agent ? { PATH: own.PATH } : {};
+  const opencode = new OpenCode(t, { folder, model, env: { ERRAND_DATA_DIR: server.data_dir, ERRAND_LISTEN: '127.0.0.1:0', ...found, ...env } });
   await opencode.start();
   return { model, server, opencode, folder };
 }

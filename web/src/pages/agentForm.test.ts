@@ -19,6 +19,8 @@ const agent = (more: Partial<Agent> = {}): Agent => ({
   max_steps: null,
   enable_skills: false,
   enable_mcp: false,
+  isolate: null,
+  isolate_base: null,
   options: {},
   prompt: null,
   tools: [],
@@ -82,11 +84,12 @@ describe('the form of an agent', () => {
       options: { effort: 'low' },
       tools: ['read'],
       max_steps: 9,
+      isolate: 'worktree',
     } as unknown as Partial<Agent>);
     const form = formOf(known);
     expect(form).toMatchObject({ rules: 'allow bash git *', permission: 'deny', cost: '2', steps: '9', tools: 'read' });
     expect(form).toMatchObject({ cpu: '', memory: '1', processes: '9' });
-    // What the form does not show (turns, open files, nice) stays.
+    // What the form does not show (turns, open files, nice, its own work tree) stays.
     expect(bodyOf(form, known)).toEqual({
       name: 'reviewer',
       driver: 'builtin',
@@ -99,6 +102,7 @@ describe('the form of an agent', () => {
       budget: { cost_usd: 2, turns: 7 },
       limits: { memory_bytes: 1_000_000, processes: 9, open_files: 64, nice: 5 },
       options: { effort: 'low' },
+      isolate: 'worktree',
     });
     expect(bodyOf(formOf(agent({ permission: 'allow' })))).toMatchObject({ permission: 'allow' });
   });

@@ -161,6 +161,8 @@ export function bodyOf(form: AgentForm, before?: Agent): AgentRequest {
   if (limits) body.limits = limits;
   if (form.skills) body.enable_skills = true;
   if (form.mcp) body.enable_mcp = true;
+  if (before?.isolate) body.isolate = before.isolate;
+  if (before?.isolate_base) body.isolate_base = before.isolate_base;
   const options = lines(form.options).map((line) => {
     const at = line.indexOf('=');
     return [line.slice(0, at).trim(), line.slice(at + 1).trim()];

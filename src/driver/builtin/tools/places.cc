@@ -87,6 +87,10 @@ bool Places::own_log(const std::string& real) const {
 
 bool Places::hidden(const std::string& real) const {
   if (inside(real, artifacts_) || own_log(real)) return false;
+  // A task's own work tree (decision 31) is in there, too; to this task it is its folder.
+  const std::string trees = data_dir_ + "/changes/wt";
+  for (const std::string& root : roots_)
+    if (inside(root, trees) && root != trees && inside(real, root)) return false;
   return inside(real, data_dir_) || run::is_secret_place(home_, real);
 }
 

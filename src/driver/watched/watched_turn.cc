@@ -1,0 +1,208 @@
+#include "driver/watched/watched_turn.h"
+
+#include <utility>
+
+#include "base/beside.h"
+#include "base/log.h"
+
+namespace errand::watched {
+namespace {
+
+constexpr Millis look_ms = 1'000;
+
+// Work that is left out where its owner is gone.
+template <class F>
+auto guarded(const Alive& alive, F work) {
+  return [here = alive.watch(), work = std::move(work)](auto&&... values) mutable {
+    if (!here.gone()) work(std::forward<decltype(values)>(values)...);
+  };
+}
+
+}  // namespace
+
+WatchedTurn::WatchedTurn(Driver& inner, const WatchParts& parts, Watch watch, TurnRequest request, Sink& sink)
+    : inner_(inner),
+      parts_(parts),
+      watch_(watch),
+      request_(std::move(request)),
+      sink_(sink),
+      isolate_(request_.task->launch.isolate == Isolate::worktree),
+      run_(request_.task->run),
+      reattach_(request_.reattach),
+      mark_(request_.task->checkpoint),
+      isolation_(request_.task->isolation),
+      patience_(parts.timers) {
+  parts_.orders.begin_turn(request_.task->id);
+}
+
+WatchedTurn::~WatchedTurn() {
+  // One that is over may be destroyed when the task's next turn is at work already.
+  if (state_ != State::over) parts_.orders.end_turn(request_.task->id);
+}
+
+void WatchedTurn::start() {
+  const bool prepared = isolation_ && isolation_->state != "preparing" && !isolation_->work_dir.empty();
+  // The real turn is opened only when it is stored that the work tree is ready: it cannot have begun.
+  if (isolate_ && !prepared) {
+    reattach_ = false;
+    isolated(Isolation{.kind = "worktree", .state = "preparing", .path = {}});
+    return begin();
+  }
+  // A start snapshot that is taken now would have what the turn did before the server went.
+  if (reattach_)
+    return parts_.orders.hear(request_.task->id, key("begin"), guarded(alive_, [this](Result<ChangesAnswer> heard) {
+                                if (heard) return begun(std::move(heard));
+                                watched_ = true;
+                                open_inner();
+                              }));
+  if (isolate_ || watch_ == Watch::folders) return begin();
+  look_then_begin();
+}
+
+// A folder that does not answer is not waited for: the turn begins without a snapshot.
+void WatchedTurn::look_then_begin() {
+  patience_.set(look_ms, [this] {
+    if (state_ != State::preparing) return;
+    stopping_ ? over({.kind = Outcome::Kind::stopped}) : open_inner();
+  });
+  run_then(parts_.folders, parts_.engine, alive_.watch(), parts_.orders.look_at(request_.task->launch.work_dir),
+           [this](bool is_repository) {
+             if (state_ != State::preparing || !patience_.pending()) return;
+             patience_.cancel();
+             if (stopping_) return over({.kind = Outcome::Kind::stopped});
+             is_repository ? begin() : open_inner();
+           });
+}
+
+void WatchedTurn::begin() {
+  parts_.orders.carry_out(*request_.task, "begin", key("begin"),
+                          guarded(alive_, [this](Result<ChangesAnswer> answer) { begun(std::move(answer)); }));
+}
+
+void WatchedTurn::begun(Result<ChangesAnswer> answer) {
+  if (state_ != State::preparing) return;
+  // What may have begun before is opened, to be stopped.
+  if (stopping_) return reattach_ ? open_inner() : unprepare();
+  const std::optional<Error> error =
+      !answer ? std::optional(answer.error()) : (answer->refused ? answer->refused : std::nullopt);
+  if (isolate_ && (error || !answer->isolation)) {
+    if (answer) isolated(answer->isolation);
+    Outcome failed{.kind = Outcome::Kind::failed};
+    failed.error = TaskError{"isolation", error ? error->message : "The task's own work tree was not made.", {}};
+    return over(std::move(failed));
+  }
+  watched_ = !error && answer->reply.contains("\"watched\":true");
+  if (!isolate_) {
+    if (error) log_warning("changes", "no start snapshot of " + request_.task->id.value + ": " + error->message);
+    return open_inner();
+  }
+  isolated(answer->isolation);
+  storing_ = true;
+  sink_.when_stored(guarded(alive_, [this] {
+    if (std::exchange(storing_, false)) open_inner();
+  }));
+}
+
+// It was stopped before it began: what was half made goes, what is whole stays for a retry.
+void WatchedTurn::unprepare() {
+  if (!isolate_) return over({.kind = Outcome::Kind::stopped});
+  parts_.orders.carry_out(*request_.task, "settle", key("settle"),
+                          guarded(alive_, [this](const Result<ChangesAnswer>& settled) {
+                            if (settled) isolated(settled->isolation);
+                            over({.kind = Outcome::Kind::stopped});
+                          }));
+}
+
+void WatchedTurn::open_inner() {
+  state_ = State::working;
+  patience_.cancel();
+  TurnRequest request = std::move(request_);
+  request_.task = request.task;  // Its id is still asked for.
+  request.reattach = reattach_;
+  if (isolate_) {
+    auto moved = std::make_shared<Task>(*request.task);
+    moved->isolation = isolation_;
+    moved->launch.work_dir = folder_of(*moved);
+    moved->checkpoint = mark_;
+    request.task = std::move(moved);
+  }
+  Result<std::unique_ptr<Turn>> turn = inner_.open(std::move(request), *this);
+  if (!turn) {
+    Outcome failed{.kind = Outcome::Kind::failed};
+    failed.error = TaskError{"spawn_failed", turn.error().message, {}};
+    return ended(std::move(failed));
+  }
+  turn_ = std::move(*turn);
+  if (stopping_ && state_ == State::working) turn_->stop();
+}
+
+Status WatchedTurn::send(const Message& message) {
+  if (state_ == State::working && turn_) return turn_->send(message);
+  // It is given with those that the turn begins with; behind its end it makes the next one.
+  if (state_ != State::preparing || stopping_) return fail(Code::conflict, "The turn is over.");
+  for (const Message& known : request_.messages)
+    if (known.id == message.id) return {};
+  request_.messages.push_back(message);
+  return {};
+}
+
+void WatchedTurn::answer(const std::string& request_id, const std::string& decision, const std::string& message) {
+  if (turn_) turn_->answer(request_id, decision, message);
+}
+
+void WatchedTurn::stop() {
+  stopping_ = true;
+  if (state_ == State::working && turn_) return turn_->stop();
+  if (state_ != State::preparing) return;
+  // Of a task that was removed nothing is stored any more: nobody would call.
+  if (std::exchange(storing_, false)) return reattach_ ? open_inner() : unprepare();
+  parts_.orders.stop(request_.task->id, key("begin"));
+}
+
+void WatchedTurn::drop() {
+  if (state_ == State::preparing) parts_.orders.stop(request_.task->id, key("begin"));
+  if (state_ == State::working && turn_) turn_->drop();
+  if (std::exchange(state_, State::over) != State::over) parts_.orders.end_turn(request_.task->id);
+}
+
+void WatchedTurn::probe() {
+  if (state_ == State::working && turn_) return turn_->probe();
+  // The supervisor holds the deadline of an order.
+  if (state_ == State::preparing || state_ == State::finishing) sink_.report({report::Alive{}}, mark_);
+}
+
+void WatchedTurn::report(std::vector<Report> reports, std::string checkpoint) {
+  mark_ = checkpoint;
+  sink_.report(std::move(reports), std::move(checkpoint));
+}
+
+void WatchedTurn::ended(Outcome outcome) {
+  if (state_ != State::working) return;
+  state_ = State::finishing;
+  outcome_ = std::move(outcome);
+  if (!isolate_ && !watched_) return over(std::move(outcome_));
+  parts_.orders.carry_out(*request_.task, "finish", key("finish"),
+                          guarded(alive_, [this](const Result<ChangesAnswer>& answer) { finished(answer); }));
+}
+
+void WatchedTurn::finished(const Result<ChangesAnswer>& answer) {
+  if (state_ != State::finishing) return;
+  const std::optional<Error> error = !answer ? std::optional(answer.error()) : answer->refused;
+  if (answer && answer->isolation) isolated(answer->isolation);
+  if (error && error->reason != "no_changes")
+    sink_.report({report::Warning{"changes", "What it changed could not be kept: " + error->message}}, mark_);
+  over(std::move(outcome_));
+}
+
+void WatchedTurn::isolated(std::optional<Isolation> isolation) {
+  isolation_ = isolation;
+  sink_.report({report::Isolated{std::move(isolation)}}, mark_);
+}
+
+void WatchedTurn::over(Outcome outcome) {
+  state_ = State::over;
+  parts_.orders.end_turn(request_.task->id);
+  sink_.ended(std::move(outcome));
+}
+
+}  // namespace errand::watched

@@ -1,0 +1,56 @@
+#include "engine/change_calls.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace errand {
+
+void ChangeCalls::ask(TaskId id, ChangesAsk ask, Reply<ChangesReply> reply) {
+  if (rooms_.commits.refuse()) return rooms_.shared.answer_later(std::move(reply), rooms_.commits.refusal());
+  if (changes_ == nullptr)
+    return rooms_.shared.answer_later(
+        std::move(reply), fail(Code::unsupported, "This server does not keep what tasks changed.", "no_changes"));
+  rooms_.views.get(
+      std::move(id), [this, ask = std::move(ask), reply = std::move(reply)](Result<TaskView> view) mutable {
+        if (!view) return reply(std::unexpected(view.error()));
+        const Task& task = view->task;
+        if (ask.decides() && !is_over(task))
+          return reply(fail(Code::conflict,
+                            fmt::format("The task is {}. Wait for its end, or cancel it first: `errand cancel {}`.",
+                                        task.stopping ? "being stopped" : "at work", task.id.value),
+                            "at_work"));
+        const std::shared_ptr<const Task> kept = view->kept;
+        changes_->ask(kept, std::move(ask),
+                      [this, alive = rooms_.shared.alive(), view = std::move(*view),
+                       reply = std::move(reply)](Result<ChangesAnswer> answer) mutable {
+                        if (!alive.expired()) answered(view, std::move(answer), std::move(reply));
+                      });
+      });
+}
+
+void ChangeCalls::answered(const TaskView& view, Result<ChangesAnswer> answer, Reply<ChangesReply> reply) {
+  if (!answer) return reply(std::unexpected(answer.error()));
+  // Nothing is known of it any more: what was known stays.
+  if (!answer->isolation || answer->isolation == view.task.isolation)
+    return reply(ChangesReply{view, std::move(*answer)});
+  Action action{.input = input::Isolated{answer->isolation}};
+  action.reply = [this, answer = std::move(*answer), reply = std::move(reply)](Result<TaskPtr> stored) mutable {
+    if (!stored) return reply(std::unexpected(stored.error()));
+    reply(ChangesReply{rooms_.views.of(std::move(*stored)), std::move(answer)});
+  };
+  rooms_.lives.submit(view.task.id, std::move(action));
+}
+
+void ChangeCalls::take_up() {
+  if (changes_ == nullptr) return;
+  changes_->take_up([this, alive = rooms_.shared.alive()](const TaskId& task, std::optional<Isolation> isolation) {
+    if (alive.expired()) return;
+    // A caller's action: one for a task that is gone is not tried again.
+    Action action{.input = input::Isolated{std::move(isolation)}};
+    action.reply = [](const Result<TaskPtr>&) {};
+    rooms_.lives.submit(task, std::move(action));
+  });
+}
+
+}  // namespace errand
