@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { Columns2, FileDiff, FileQuestionMark, RefreshCw, Rows3, Send, ServerOff } from 'lucide-react';
 import { useMemo, useState } from 'react';
 
-import { atWork, type Task } from '../api/types';
+import { atWork, type Changes as Listing, type Task } from '../api/types';
 import { sender } from '../chat/sender';
 import { useTranslation } from '../i18n/i18n';
 import { number, shortId } from '../lib/format';
@@ -15,7 +15,6 @@ import { kept, useStore } from '../lib/store';
 import { useTask } from '../queries';
 import { Empty } from '../ui/Empty';
 import { toast } from '../ui/toast';
-import type { Listing } from './api';
 import { Counts, FileList } from './FileList';
 import { FilePatch } from './FilePatch';
 import { MergeBar } from './MergeBar';
