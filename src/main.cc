@@ -10,5 +10,6 @@ int main(int argc, char** argv) {
   return errand::cli::main(argc, argv,
                            {.serve = errand::serve::run_server,
                             .supervisor = errand::serve::run_supervisor,
-                            .tools_json = errand::serve::tools_json});
+                            .tools_json = errand::serve::tools_json,
+                            .try_model = errand::serve::try_model});
 }

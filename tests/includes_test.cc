@@ -39,26 +39,29 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"shell", {"base"}},
     // What a task changed: the git program, in a process of its own.
     {"changes", {"base"}},
-    {"driver", {"base", "task", "changes", "files", "fork", "http", "model", "process", "shell"}},
+    // The programs of other makers that agents run in: names, logins, versions.
+    {"programs", {"base"}},
+    {"driver", {"base", "task", "changes", "files", "fork", "http", "model", "process", "programs", "shell"}},
     {"engine",
      {"base", "task", "fork", "settings", "store/store.h", "driver/driver.h", "driver/changes.h",
-      "driver/conversations.h"}},
+      "driver/conversations.h", "driver/programs.h"}},
     {"api", {"base", "task", "files", "settings", "engine", "store/store.h", "driver/driver.h"}},
     {"tools", {"base", "task", "files", "settings", "api", "engine", "store/store.h", "driver/driver.h"}},
     {"net", {"base", "task", "files", "settings", "api", "engine", "tools", "store/store.h", "driver/driver.h"}},
     {"mcp", {"base", "task", "files", "settings", "api", "engine", "tools", "net", "store/store.h"}},
-    {"cli", {"base", "task", "api", "settings"}},
+    {"cli", {"base", "task", "api", "programs", "settings"}},
     // The server's start and stop. The files that name concrete classes are below.
     {"serve",
      {"base", "task", "files", "settings", "api", "engine", "tools", "net", "mcp", "store/store.h", "driver/driver.h",
-      "driver/agent_tools.h", "changes/orders.h", "process/supervisor.h"}},
+      "driver/agent_tools.h", "changes/orders.h", "process/supervisor.h", "programs"}},
     {"", {"cli", "serve/serve.h"}},  // main.cc
 };
 
 // The only files that know which store, which drivers and which supervisor there are: they build the real objects.
 const std::set<std::string> builders = {"serve/agent_servers.cc", "serve/agent_servers.h",  "serve/agents.cc",
                                         "serve/application.cc",   "serve/application.h",    "serve/drivers.cc",
-                                        "serve/drivers.h",        "serve/part_settings.cc", "serve/part_settings.h"};
+                                        "serve/drivers.h",        "serve/part_settings.cc", "serve/part_settings.h",
+                                        "serve/survey.cc",        "serve/survey.h",         "serve/try_model.cc"};
 
 // Libraries whose names stay in .cc files: what sees them compiles ten times slower, and what exposes them freezes
 // them.

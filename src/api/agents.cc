@@ -67,7 +67,32 @@ void number_or_null(JsonOut& out, std::string_view field, auto value) {
   }
 }
 
-void write_agent(JsonOut& out, const Agent& agent) {
+void write_program(JsonOut& out, const AgentProgram& program) {
+  out.object().field("name", program.name);
+  out.text_or_null("path", program.path);
+  out.text_or_null("version", program.version);
+  out.key("logged_in").value(program.logged_in);
+  out.text_or_null("login", program.login);
+  out.text_or_null("log_in", program.log_in);
+  number_or_null(out, "start_ms", program.start_ms);
+  number_or_null(out, "memory_bytes", program.memory_bytes);
+  out.field("running", program.running).field("waiting", program.waiting);
+  out.field("waiting_memory_bytes", program.waiting_memory_bytes).end();
+}
+
+void write_moment(JsonOut& out, const AgentMoment& moment) {
+  const Capabilities& can = moment.capabilities;
+  out.key("capabilities").object().field("message_while_running", can.message_while_running);
+  out.field("resume", can.resume).field("fork", can.fork).field("reattach", can.reattach);
+  out.field("permissions", can.permissions).end().key("program");
+  if (moment.program) {
+    write_program(out, *moment.program);
+  } else {
+    out.null();
+  }
+}
+
+void write_agent(JsonOut& out, const Agent& agent, const AgentMoment& moment) {
   out.object().field("id", agent.id).field("name", agent.name).field("driver", agent.driver);
   out.text_or_null("model", agent.model);
   out.text_or_null("description", agent.description);
@@ -106,6 +131,7 @@ void write_agent(JsonOut& out, const Agent& agent) {
   for (const auto& [option, value] : agent.options) out.field(option, value);
   out.end();
   out.field("available", agent.unavailable.empty()).text_or_null("unavailable_reason", agent.unavailable);
+  write_moment(out, moment);
   out.end();
 }
 
@@ -144,19 +170,21 @@ Result<Agent> parse_agent(std::string_view body) {
   return agent;
 }
 
-std::string agents_reply(const std::vector<Agent>& agents) {
+std::string agents_reply(const std::vector<Agent>& agents, const std::vector<AgentMoment>& moments,
+                         std::string_view default_agent) {
   std::string text;
   JsonOut out(text);
   out.object().key("agents").array();
-  for (const Agent& agent : agents) write_agent(out, agent);
-  out.end().end();
+  for (size_t i = 0; i < agents.size(); ++i)
+    write_agent(out, agents[i], i < moments.size() ? moments[i] : AgentMoment());
+  out.end().text_or_null("default_agent", default_agent).end();
   return text;
 }
 
-std::string agent_reply(const Agent& agent) {
+std::string agent_reply(const Agent& agent, const AgentMoment& moment) {
   std::string text;
   JsonOut out(text);
-  write_agent(out, agent);
+  write_agent(out, agent, moment);
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/home.h"
 #include "base/text.h"
+#include "task/decide.h"
 #include "task/json_in.h"
 
 namespace errand::api {
@@ -130,12 +131,13 @@ void read_batch(Fields& fields, Launch& launch) {
 }
 
 void read_labels(Fields& fields, Launch& launch) {
-  fields.map("labels", launch.labels, 100, {.bytes_max = 1024, .may_be_blank = true});
-  for (const auto& [name, value] : launch.labels) {
-    if (name.empty() || name.size() > 100 || !is_utf8(name) || name.find(':') != std::string::npos) {
-      fields.refuse("labels", "must have names of 1 to 100 bytes without a colon");
-    }
-  }
+  fields.map("labels", launch.labels, labels_max, {.bytes_max = 1024, .may_be_blank = true});
+  for (const auto& [name, value] : launch.labels)
+    if (!is_label(name)) fields.refuse("labels", label_rule);
+}
+
+bool is_label(std::string_view name) {
+  return !name.empty() && name.size() <= 100 && is_utf8(name) && name.find(':') == std::string_view::npos;
 }
 
 void read_limits(Fields& fields, Limits& limits) {

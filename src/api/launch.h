@@ -32,6 +32,8 @@ void read_paths(Fields& fields, Launch& launch, const std::string& here = {});
 void read_environment(Fields& fields, Launch& launch);  // env, pass_env
 void read_batch(Fields& fields, Launch& launch);        // batch_id
 void read_labels(Fields& fields, Launch& launch);       // labels
+bool is_label(std::string_view name);
+inline constexpr const char* label_rule = "must have names of 1 to 100 bytes without a colon";
 // idle_timeout_s, on_hang, progress_every_s, retention_s, limits, budget, and the timeout under the name given.
 void read_bounds(Fields& fields, Launch& launch, std::string_view timeout_field = "timeout_s");
 

@@ -166,8 +166,36 @@ void read_sort(Params& params, Page& page) {
     page.sort = Sort::oldest;
   } else if (*value == "updated") {
     page.sort = Sort::updated;
+  } else if (*value == "attention") {
+    page.sort = Sort::attention;
   } else {
-    params.refuse("sort", "must be newest, oldest or updated", "invalid_parameter");
+    params.refuse("sort", "must be newest, oldest, updated or attention", "invalid_parameter");
+  }
+}
+
+// What is archived is not shown unless it is asked for.
+void read_archived(Params& params, TaskFilter& filter) {
+  filter.archived = false;
+  const auto value = params.get("archived");
+  if (!value || *value == "false") return;
+  if (*value == "true") {
+    filter.archived = true;
+  } else if (*value == "all") {
+    filter.archived.reset();
+  } else {
+    params.refuse("archived", "must be true, false or all", "invalid_parameter");
+  }
+}
+
+// A time, or a day that begins where the caller is.
+void read_day(Params& params, std::string_view name, int utc_offset_min, Time& into) {
+  const auto value = params.get(name);
+  if (!value) return;
+  if (value->size() != 10) return params.time(name, into);
+  if (const Result<Time> day = parse_time(std::string(*value) + "T00:00:00Z")) {
+    into = *day + -Millis{utc_offset_min} * 60'000;
+  } else {
+    params.refuse(name, "must be a day such as 2026-11-15, or a time", "invalid_parameter");
   }
 }
 
@@ -203,6 +231,9 @@ Result<ListQuery> parse_list(const Query& query) {
   read_states(params, list.filter);
   read_waiting_for(params, list.filter);
   params.flag("unseen", list.filter.unseen);
+  read_archived(params, list.filter);
+  if (params.get("pinned")) params.flag("pinned", list.filter.pinned.emplace());
+  params.flag("fold_batches", list.filter.fold);
   params.text("agent_id", list.filter.agent_id);
   if (const auto value = params.get("kind")) {
     list.filter.kind = parse_task_kind(*value);
@@ -224,6 +255,39 @@ Result<ListQuery> parse_list(const Query& query) {
   params.flag("total", list.total);
   params.flag("counts", list.counts);
   return params.done(std::move(list));
+}
+
+Result<BatchesQuery> parse_batches(const Query& query) {
+  Params params(query);
+  BatchesQuery batches;
+  params.text("cursor", batches.cursor);
+  params.integer("limit", batches.limit, 1, 500);
+  return params.done(std::move(batches));
+}
+
+Result<UsageQuery> parse_usage(const Query& query) {
+  Params params(query);
+  UsageQuery usage;
+  if (const auto value = params.get("by")) {
+    const std::optional<UsageBy> by = parse_usage_by(*value);
+    if (!by) params.refuse("by", "must be day, model, agent or folder", "invalid_parameter");
+    usage.by = by.value_or(UsageBy::day);
+  }
+  params.integer("utc_offset_min", usage.utc_offset_min, -840, 840);
+  read_day(params, "from", usage.utc_offset_min, usage.from);
+  read_day(params, "to", usage.utc_offset_min, usage.to);
+  return params.done(usage);
+}
+
+Result<TranscriptFormat> parse_export(const Query& query) {
+  Params params(query);
+  TranscriptFormat format = TranscriptFormat::md;
+  if (const auto value = params.get("format")) {
+    const std::optional<TranscriptFormat> given = parse_transcript_format(*value);
+    if (!given) params.refuse("format", "must be md, json or html", "invalid_parameter");
+    format = given.value_or(format);
+  }
+  return params.done(format);
 }
 
 Result<ResultQuery> parse_result(const Query& query) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/transcript.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "engine/tasks.h"
@@ -26,6 +27,19 @@ struct ListQuery {
   bool counts = false;
 };
 Result<ListQuery> parse_list(const Query& query);
+
+// GET /api/batches?cursor=&limit=
+struct BatchesQuery {
+  std::string cursor;
+  int limit = 50;
+};
+Result<BatchesQuery> parse_batches(const Query& query);
+
+// GET /api/usage?by=&from=&to=&utc_offset_min=
+Result<UsageQuery> parse_usage(const Query& query);
+
+// GET /api/tasks/{id}/export?format=
+Result<TranscriptFormat> parse_export(const Query& query);
 
 // GET .../result?block=&timeout_s=
 struct ResultQuery {

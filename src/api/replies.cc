@@ -95,6 +95,15 @@ std::string list_reply(const TaskListReply& list, const std::vector<TaskMoment>&
       write_counts(out, *list.counts);
       out.field("needs_input", list.needs_input);
     }
+    if (list.batches) {
+      out.key("batches").array();
+      for (const auto& [id, counts] : *list.batches) {
+        out.object();
+        write_batch(out, id, counts);
+        out.end();
+      }
+      out.end();
+    }
   });
 }
 
@@ -186,6 +195,50 @@ std::string events_reply(const std::vector<FramePtr>& frames, int64_t after) {
 
 std::string batch_reply(const BatchId& id, const BatchCounts& counts) {
   return object([&](JsonOut& out) { write_batch(out, id, counts); });
+}
+
+std::string batches_reply(const BatchPage& page) {
+  return object([&](JsonOut& out) {
+    out.key("batches").array();
+    for (const BatchInfo& info : page.batches) {
+      out.object();
+      write_batch(out, info.id, info.counts);
+      out.field("title", info.title).field("created_at", info.created_at).end();
+    }
+    out.end();
+    out.text_or_null("next_cursor", page.next_cursor);
+  });
+}
+
+namespace {
+
+void write_usage_sum(JsonOut& out, const UsageSum& sum) {
+  out.field("calls", sum.calls).field("unpriced_calls", sum.unpriced);
+  out.field("input_tokens", sum.tokens.input).field("output_tokens", sum.tokens.output);
+  out.field("cache_read_tokens", sum.tokens.cache_read).field("cache_write_tokens", sum.tokens.cache_write);
+  // What has no price is unknown, never 0 (R15.3); where some of it has, this is the least that it cost.
+  if (sum.calls > 0 && sum.unpriced == sum.calls) {
+    out.key("cost_usd").null();
+  } else {
+    out.field("cost_usd", sum.cost_usd);
+  }
+}
+
+}  // namespace
+
+std::string usage_reply(const UsageQuery& query, const UsageReport& report) {
+  return object([&](JsonOut& out) {
+    out.field("by", name(query.by)).field("from", query.from).field("to", query.to);
+    out.key("groups").array();
+    for (const UsageSum& sum : report.groups) {
+      out.object().field("key", sum.key);
+      write_usage_sum(out, sum);
+      out.end();
+    }
+    out.end().key("total").object();
+    write_usage_sum(out, report.total);
+    out.end().field("more", report.more);
+  });
 }
 
 std::string batch_results_reply(const BatchId& id, const BatchCounts& counts, const std::vector<ResultView>& results,

@@ -2,6 +2,7 @@
 // are task/json.h's.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@ namespace errand::api {
 
 std::string task_reply(const TaskView& view);
 
-// {"tasks","next_cursor"[,"total"][,"counts","needs_input"]}
+// {"tasks","next_cursor"[,"total"][,"counts","needs_input"][,"batches"]}
 struct TaskListReply {
   TaskPage page;
   std::optional<int64_t> total;
@@ -25,6 +26,8 @@ struct TaskListReply {
   // ask a person something. Together or not at all.
   std::optional<StateCounts> counts;
   int64_t needs_input = 0;
+  // With `fold_batches`: of the batches of the page.
+  std::optional<std::map<BatchId, BatchCounts>> batches;
 };
 // `moments` has one for each task, in their order.
 std::string list_reply(const TaskListReply& list, const std::vector<TaskMoment>& moments);
@@ -60,6 +63,10 @@ std::string batch_reply(const BatchId& id, const BatchCounts& counts);
 // The same and {"results":[...],"more"}: each as result_reply, its text cut where all together would be too much.
 std::string batch_results_reply(const BatchId& id, const BatchCounts& counts, const std::vector<ResultView>& results,
                                 bool more);
+// {"batches":[...],"next_cursor"}: each as batch_reply, with the title of its first task and when that was made.
+std::string batches_reply(const BatchPage& page);
+// {"by","from","to","groups","total","more"}; a cost that is not known is null.
+std::string usage_reply(const UsageQuery& query, const UsageReport& report);
 std::string count_reply(std::string_view field, int64_t count);
 
 std::string session_reply(const Session& session);

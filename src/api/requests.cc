@@ -51,6 +51,23 @@ Result<std::optional<NewMessage>> parse_retry(std::string_view body) {
   });
 }
 
+Result<input::Edit> parse_edit(std::string_view body) {
+  return parse_with<input::Edit>(Document::parse(body), [](Fields& fields, input::Edit& edit) {
+    if (fields.has("title")) {
+      fields.text("title", edit.title.emplace(), {.bytes_max = 1024});
+      if (!fields.failed() && shown_title(*edit.title).empty())
+        fields.refuse("title", "must have a character that can be seen");
+    }
+    fields.map_or_null("labels", edit.labels, labels_max, {.bytes_max = 1024, .may_be_blank = true});
+    for (const auto& [label, value] : edit.labels)
+      if (!is_label(label)) fields.refuse("labels", label_rule);
+    if (fields.has("pinned")) fields.flag("pinned", edit.pinned.emplace());
+    if (fields.has("archived")) fields.flag("archived", edit.archived.emplace());
+    if (!edit.title && edit.labels.empty() && !edit.pinned && !edit.archived)
+      fields.refuse_all("Give what to change: `title`, `labels`, `pinned` or `archived`.", "missing_field");
+  });
+}
+
 Result<input::Answered> parse_answer(std::string_view body) {
   return parse_with<input::Answered>(Document::parse(body), [](Fields& fields, input::Answered& answer) {
     constexpr TextRule prose{.bytes_max = 1u << 20, .may_be_blank = true};

@@ -20,6 +20,8 @@ Result<std::optional<NewMessage>> parse_retry(std::string_view body);
 // POST .../answer {request_id, decision, message?, scope?, pattern?} or {request_id, answer}. `by` is the caller's
 // business.
 Result<input::Answered> parse_answer(std::string_view body);
+// PATCH /api/tasks/{id} {title?, labels?, pinned?, archived?}: at least one. A label that is null is removed.
+Result<input::Edit> parse_edit(std::string_view body);
 // POST /api/tasks/clear {task_id? | batch_id? | parent_session_id?}: at most one; none is every task that has ended.
 Result<Tasks::Scope> parse_clear(std::string_view body);
 // POST /api/sessions {id?, title?}.

@@ -168,6 +168,23 @@ void Fields::map(std::string_view name, std::map<std::string, std::string>& into
   }
 }
 
+void Fields::map_or_null(std::string_view name, std::map<std::string, std::optional<std::string>>& into,
+                         size_t count_max, TextRule rule) {
+  const json::value* value = find(name);
+  if (!value) return;
+  const json::object* object = value->if_object();
+  if (!object) return refuse(name, "must be an object of names and texts", "wrong_type");
+  if (object->size() > count_max) {
+    return refuse(name, "must have at most " + std::to_string(count_max) + " members", "too_many");
+  }
+  for (const auto& [key, member] : *object) {
+    std::optional<std::string>& text = into[std::string(key)];
+    if (member.is_null()) continue;
+    text = checked_text(std::string(name) + "." + std::string(key), member, rule);
+    if (!text) return;
+  }
+}
+
 void Fields::numbers(std::string_view name, std::map<std::string, int>& into, size_t count_max, int min, int max) {
   const json::value* value = find(name);
   if (!value) return;

@@ -80,6 +80,9 @@ class Fields {
   void seconds_or_none(std::string_view name, Millis& into);
   void texts(std::string_view name, std::vector<std::string>& into, size_t count_max, TextRule rule);
   void map(std::string_view name, std::map<std::string, std::string>& into, size_t count_max, TextRule rule);
+  // The same, where a name may have null instead of a text.
+  void map_or_null(std::string_view name, std::map<std::string, std::optional<std::string>>& into, size_t count_max,
+                   TextRule rule);
   // Names to numbers; the object takes the place of what was there.
   void numbers(std::string_view name, std::map<std::string, int>& into, size_t count_max, int min, int max);
   template <class E>

@@ -27,9 +27,12 @@ int list_questions(Context& context) {
   std::vector<std::string> bodies;
   std::string cursor;
   do {
-    Result<std::string> body = context.client.get(
-        "/api/tasks" +
-        Query().add("status", "pending,running,resumed").add("limit", "500").add("cursor", cursor).text());
+    Result<std::string> body = context.client.get("/api/tasks" + Query()
+                                                                     .add("status", "pending,running,resumed")
+                                                                     .add("archived", "all")
+                                                                     .add("limit", "500")
+                                                                     .add("cursor", cursor)
+                                                                     .text());
     Result<TaskPage> page = body ? parse_tasks(*body) : std::unexpected(body.error());
     if (!page) return screen.fail(page.error());
     std::vector<std::string> whole = elements(*body, "tasks");

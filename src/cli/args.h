@@ -90,6 +90,29 @@ struct ListArgs {
   bool waiting = false;
   bool all = false;
   bool watch = false;
+  bool archived = false;  // Only these.
+  bool pinned = false;    // Only these.
+  bool flat = false;      // The tasks of a batch one by one.
+  std::string sort;       // Empty: by attention for people, newest first for programs.
+};
+
+struct EditArgs {
+  std::vector<std::string> ids;
+  std::string title;
+  std::vector<std::string> labels;    // NAME=VALUE
+  std::vector<std::string> unlabels;  // NAME
+  std::optional<bool> pinned, archived;
+};
+
+struct ExportArgs {
+  std::string id;
+  std::string format = "md";
+  std::string out;
+};
+
+struct UsageArgs {
+  std::string by = "day";
+  std::string since, until;  // A day, or a span before now: 7d, 24h.
 };
 
 struct TopArgs {};
@@ -192,17 +215,17 @@ struct WaitArgs {
   std::optional<Millis> timeout;
 };
 
-enum class BatchAction : uint8_t { show, cancel, retry, clear, results, remove };
+enum class BatchAction : uint8_t { list, show, cancel, retry, clear, results, remove };
 
 struct BatchArgs {
   std::string id;
   BatchAction action = BatchAction::show;
 };
 
-enum class AgentsAction : uint8_t { list, add, edit, remove };
+enum class AgentsAction : uint8_t { list, show, add, edit, remove };
 struct AgentsArgs {
   AgentsAction action = AgentsAction::list;
-  std::string name;   // Of edit and remove.
+  std::string name;   // Of show, edit and remove.
   std::string setup;  // Of add and edit: the agent as JSON; "-": standard input.
 };
 
@@ -273,6 +296,18 @@ struct UpgradeArgs {
 };
 struct UninstallArgs {};
 
+struct SetupArgs {
+  // Of a model: any of these is tried, and kept where it answers.
+  std::string api, address, model;
+  std::string key_from;  // A variable of this shell; "-": standard input.
+  std::string agent;     // The default one.
+  std::vector<std::string> tools_for;
+  bool service = false;
+
+  bool names_model() const { return !(api + address + model + key_from).empty(); }
+  // Without options it asks.
+  bool asks() const { return !names_model() && agent.empty() && tools_for.empty() && !service; }
+};
 struct DoctorArgs {};
 struct VersionArgs {};
 struct StopArgs {};
@@ -282,10 +317,10 @@ struct InboxArgs {};
 
 using VerbArgs =
     std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
-                 ArtifactsArgs, DiffArgs, MergeArgs, DiscardArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs,
-                 RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs,
-                 TokenArgs, QuotaArgs, OpenArgs, OpencodeArgs, AgentInstallArgs, HookArgs, CompletionArgs, CompleteArgs,
-                 ManArgs, InstallArgs, UpgradeArgs, UninstallArgs, DoctorArgs, VersionArgs, StopArgs, RestartArgs,
-                 StatusArgs, InboxArgs, ServeArgs, SupervisorArgs>;
+                 ArtifactsArgs, DiffArgs, MergeArgs, DiscardArgs, EditArgs, ExportArgs, UsageArgs, SendArgs, ResumeArgs,
+                 AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs,
+                 ToolsArgs, McpArgs, TokenArgs, QuotaArgs, OpenArgs, OpencodeArgs, AgentInstallArgs, HookArgs,
+                 CompletionArgs, CompleteArgs, ManArgs, InstallArgs, UpgradeArgs, UninstallArgs, DoctorArgs,
+                 VersionArgs, StopArgs, RestartArgs, StatusArgs, InboxArgs, SetupArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

@@ -9,26 +9,30 @@ namespace errand::cli {
 
 namespace {
 
-// The first that is not a command. The demonstration answers only who asks for it: nobody shall take it for work.
+// The server's default. The demonstration answers only who asks for it: nobody shall take it for work.
 Result<std::string> choose_agent(Context& context) {
   Result<std::string> body = context.client.get("/api/agents");
   if (!body) return std::unexpected(body.error());
   Result<std::vector<AgentInfo>> agents = parse_agents(*body);
   if (!agents) return std::unexpected(agents.error());
-  bool demo = false;
+  if (std::string usual = member(*body, "default_agent"); !usual.empty()) return usual;
+  bool demo = false, others = false;
   for (const AgentInfo& agent : *agents) {
     if (agent.id == "command" || !agent.unavailable.empty()) continue;
-    if (agent.id != "demo") return agent.id;
-    demo = true;
+    (agent.id == "demo" ? demo : others) = true;
   }
-  return fail(
-      Code::not_found,
-      fmt::format("No agent is set up that could do this.\n"
-                  "  A model:  set ANTHROPIC_API_KEY or OPENAI_API_KEY (or OPENAI_BASE_URL) and type errand restart\n"
-                  "  An agent: install claude, codex, gemini or opencode, and type errand restart\n"
-                  "errand agents says what was looked for.{}",
-                  demo ? " To see a demonstration: errand ask --agent demo \"...\"" : ""),
-      "no_agent");
+  if (others)
+    return fail(Code::unavailable,
+                "The default agent cannot be used: errand agents says why. Name another one with --agent, or choose "
+                "another default: errand setup",
+                "default_agent");
+  return fail(Code::not_found,
+              fmt::format("No agent is set up that could do this.\n"
+                          "  errand setup asks for a model's key or address and tries it.\n"
+                          "  Or install claude, codex, gemini or opencode, and type errand restart.\n"
+                          "errand agents says what was looked for.{}",
+                          demo ? " To see a demonstration: errand ask --agent demo \"...\"" : ""),
+              "no_agent");
 }
 
 }  // namespace

@@ -20,7 +20,12 @@ Result<std::vector<std::string>> in_states(Context& context, const std::string& 
   std::vector<std::string> ids;
   std::string cursor;
   do {
-    Query query = Query().add("status", states).add("batch_id", batch).add("limit", "500").add("cursor", cursor);
+    Query query = Query()
+                      .add("status", states)
+                      .add("batch_id", batch)
+                      .add("archived", "all")
+                      .add("limit", "500")
+                      .add("cursor", cursor);
     Result<std::string> body = context.client.get("/api/tasks" + query.text());
     Result<TaskPage> page = body ? parse_tasks(*body) : std::unexpected(body.error());
     if (!page) return std::unexpected(page.error());

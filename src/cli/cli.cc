@@ -7,6 +7,7 @@
 
 #include "cli/parse.h"
 #include "cli/verbs.h"
+#include "cli/wrap.h"
 
 namespace errand::cli {
 
@@ -37,6 +38,9 @@ struct Dispatch {
   int operator()(const ClearArgs& args) { return clear(context, args); }
   int operator()(const WaitArgs& args) { return wait(context, args); }
   int operator()(const BatchArgs& args) { return batch(context, args); }
+  int operator()(const EditArgs& args) { return edit(context, args); }
+  int operator()(const ExportArgs& args) { return export_transcript(context, args); }
+  int operator()(const UsageArgs& args) { return usage(context, args); }
   int operator()(const AgentsArgs& args) { return agents(context, args); }
   int operator()(const SettingsArgs& args) { return settings(context, args); }
   int operator()(const ToolArgs& args) { return tool(context, args); }
@@ -51,6 +55,7 @@ struct Dispatch {
   int operator()(const CompletionArgs& args) { return completion(context, args); }
   int operator()(const CompleteArgs& args) { return complete(context, args); }
   int operator()(const ManArgs& args) { return man(context, args); }
+  int operator()(const SetupArgs& args) { return setup(context, args); }
   int operator()(const InstallArgs& args) { return install(context, args); }
   int operator()(const UpgradeArgs& args) { return upgrade(context, args); }
   int operator()(const UninstallArgs& args) { return uninstall(context, args); }
@@ -72,7 +77,7 @@ int main(int argc, char** argv, const Programs& programs) {
     const Stop& stop = parsed.error();
     Screen screen({ColourWish::automatic, stop.json, false});
     if (stop.exit != Exit::ok) return screen.fail({Code::invalid_argument, stop.text, "usage"});
-    screen.out(stop.text);
+    screen.out(screen.out_is_terminal() ? fit_help(stop.text, screen.width()) : stop.text);
     return code(stop.exit);
   }
   // A reader or a server that goes away is met where it is written to.

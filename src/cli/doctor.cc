@@ -16,12 +16,13 @@
 #include "base/json_out.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "cli/agent_programs.h"
 #include "cli/files.h"
 #include "cli/opencode.h"
+#include "cli/programs_text.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "cli/wire.h"
+#include "programs/known.h"
 
 namespace errand::cli {
 
@@ -168,8 +169,8 @@ void check_quotas(Context& context, Checks& checks) {
          "errand quota shows the tasks; errand quota clear makes them ask again now."});
 }
 
-// The server, whether it takes our token, and the agents that it found. True where it can be talked to.
-bool check_server(Context& context, Checks& checks) {
+// The server, whether it takes our token, and the agents that it found (into `agents`). True where it can be talked to.
+bool check_server(Context& context, std::vector<AgentInfo>& agents, Checks& checks) {
   context.client.set_start(Start::never);
   Result<Target> target = context.client.target();
   if (!target) {
@@ -205,21 +206,38 @@ bool check_server(Context& context, Checks& checks) {
   checks.push_back({"token", State::ok, "accepted", ""});
   add_means(*health, checks);
   std::string names, others;
-  for (const AgentInfo& agent : parse_agents(*body).value_or(std::vector<AgentInfo>())) {
+  agents = parse_agents(*body).value_or(std::vector<AgentInfo>());
+  for (const AgentInfo& agent : agents) {
     std::string& list = agent.unavailable.empty() ? names : others;
     list.append(list.empty() ? "" : ", ").append(agent.name);
   }
   if (!others.empty()) names += fmt::format("; not available: {} (errand agents says why)", others);
   checks.push_back({"agents", State::ok, names, ""});
+  if (const std::string programs = programs_text(*health); !programs.empty())
+    checks.push_back({"agents' memory", State::ok, programs, ""});
   check_quotas(context, checks);
   return true;
 }
 
+std::string variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value ? value : "";
+}
+
+bool on_path(std::string_view program) {
+  for (const std::string_view folder : split(variable("PATH"), ':'))
+    if (!folder.empty() && ::access(fmt::format("{}/{}", folder, program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+// The second way to run the same program is none that people have to be told of.
+bool is_main(const programs::Known& known) { return !std::string_view(known.agent).starts_with("acp:"); }
+
 // Where no server runs: what one would find.
 Check check_path() {
   std::string found;
-  for (const AgentProgram& program : agent_programs())
-    if (program.on_path) found += fmt::format(", {}", program.agent);
+  for (const programs::Known& known : programs::all())
+    if (is_main(known) && on_path(known.program)) found += fmt::format(", {}", known.agent);
   return {"agents", State::ok, fmt::format("command, demo{}; builtin if the server has a model", found), ""};
 }
 
@@ -244,17 +262,27 @@ void check_opencode(const Context& context, bool installed, Checks& checks) {
                       "errand opencode install"});
 }
 
-// The agents of other makers: is each here, and has it a login? Only what can be seen from here; nothing is asked of
-// them.
-void check_agent_programs(Checks& checks) {
-  for (const AgentProgram& program : agent_programs()) {
-    if (!program.on_path)
-      checks.push_back({program.name, State::ok, "not installed", "To have it as an agent: " + program.install});
+// The agents of other makers: is each here, and has it a login? By what the server sees, where it says so (`agents`),
+// or what can be seen from here; nothing is asked of them.
+void check_agent_programs(const std::vector<AgentInfo>& agents, Checks& checks) {
+  for (const programs::Known& known : programs::all()) {
+    if (!is_main(known)) continue;
+    AgentProgramInfo program{.login = programs::login_of(known, variable)};
+    bool here = on_path(known.program);
+    for (const AgentInfo& agent : agents)
+      if (agent.id == known.agent && agent.program) {
+        program = *agent.program;
+        here = !program.path.empty();
+      }
+    const std::string installed = program.version.empty() ? "installed" : "version " + program.version;
+    if (!here)
+      checks.push_back(
+          {known.name, State::ok, "not installed", std::string("To have it as an agent: ") + known.install});
     else if (!program.login.empty())
-      checks.push_back({program.name, State::ok, "installed; " + program.login, ""});
+      checks.push_back({known.name, State::ok, installed + "; " + program.login, ""});
     else
-      checks.push_back({program.name, program.needs_login ? State::warning : State::ok,
-                        "installed; no login is found here", program.log_in});
+      checks.push_back({known.name, known.needs_login() ? State::warning : State::ok,
+                        installed + "; no login is found here", known.log_in});
   }
 }
 
@@ -301,12 +329,13 @@ int doctor(Context& context, const DoctorArgs&) {
     checks.push_back(check_store(data_dir));
     checks.push_back(check_supervisor(data_dir));
   }
-  if (!check_server(context, checks) && context.globals.url.empty()) {
+  std::vector<AgentInfo> agents;
+  if (!check_server(context, agents, checks) && context.globals.url.empty()) {
     checks.push_back(check_path());
     checks.push_back(check_bwrap());
   }
   check_opencode(context, on_path("opencode"), checks);
-  check_agent_programs(checks);
+  check_agent_programs(agents, checks);
   bool well = true;
   for (const Check& check : checks) well = well && check.state != State::wrong;
   context.screen.json() ? print_json(context.screen, checks, well) : print_text(context.screen, checks);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <ctime>
 
 #include <fmt/format.h>
 
@@ -103,6 +104,20 @@ std::string clock_duration(Millis span) {
   Millis s = span < 0 ? 0 : span / 1'000;
   if (s < 3'600) return fmt::format("{}:{:02}", s / 60, s % 60);
   return fmt::format("{}:{:02}:{:02}", s / 3'600, s / 60 % 60, s % 60);
+}
+
+std::string local_time(Time at, Time now) {
+  const auto broken_down = [](Time time) {
+    const time_t seconds = static_cast<time_t>(time.ms / 1000);
+    std::tm parts = {};
+    ::localtime_r(&seconds, &parts);
+    return parts;
+  };
+  const std::tm then = broken_down(at), today = broken_down(now);
+  const bool same_day = then.tm_year == today.tm_year && then.tm_yday == today.tm_yday;
+  return same_day ? fmt::format("{:02}:{:02}:{:02}", then.tm_hour, then.tm_min, then.tm_sec)
+                  : fmt::format("{}-{:02}-{:02} {:02}:{:02}:{:02}", then.tm_year + 1900, then.tm_mon + 1, then.tm_mday,
+                                then.tm_hour, then.tm_min, then.tm_sec);
 }
 
 }  // namespace errand::cli

@@ -21,6 +21,8 @@ std::string size_words(int64_t bytes);
 
 // A short form for tables: "4s", "12m", "3h", "5d".
 std::string short_duration(Millis span);
+// A time of day for people, where they are: "14:05:09", with its date where that is not today's.
+std::string local_time(Time at, Time now);
 // A clock for progress lines: "0:07", "12:03", "1:02:03".
 std::string clock_duration(Millis span);
 

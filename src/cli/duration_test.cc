@@ -1,5 +1,8 @@
 #include "cli/duration.h"
 
+#include <cstdlib>
+#include <ctime>
+
 #include <gtest/gtest.h>
 
 namespace errand::cli {
@@ -45,6 +48,16 @@ TEST(SizeWords, AreShort) {
   EXPECT_EQ(size_words(900), "900 bytes");
   EXPECT_EQ(size_words(2LL << 30), "2 GiB");
   EXPECT_EQ(size_words(1'500LL << 20), "1.5 GiB");
+}
+
+TEST(LocalTime, HasItsDateWhereThatIsNotToday) {
+  ::setenv("TZ", "CST-8", 1);  // By its rule: the machine may have no list of places.
+  ::tzset();
+  const Time noon{1'763'208'000'000};  // 2025-11-15T12:00:00Z
+  EXPECT_EQ(local_time(noon, noon + 3'600'000), "20:00:00");
+  EXPECT_EQ(local_time(noon, noon + 5 * 3'600'000), "2025-11-15 20:00:00");
+  ::unsetenv("TZ");
+  ::tzset();
 }
 
 TEST(ShortDuration, HasOneUnit) {

@@ -140,7 +140,12 @@ Result<Target> find_server(const Where& where, Start start) {
   if (!where.url.empty()) return find_remote(where);
   Result<Target> found = find_local(where);
   if (found || start == Start::never || found.error().code != Code::unavailable) return found;
-  return start_server(where.data_dir, [&] { return find_local(where); });
+  return start_server(where.data_dir, [&] {
+    Result<Target> started = find_local(where);
+    // Its socket answers a moment before it has written where it is, and what it is.
+    if (started && started->url.empty()) started = fail(Code::unavailable, "The server is starting.", "unreachable");
+    return started;
+  });
 }
 
 std::string default_data_dir() {

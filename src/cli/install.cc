@@ -116,7 +116,6 @@ std::string unit_text(const std::string& program, const std::string& data_dir) {
   return text.replace(text.find(wanted), wanted.size(), line);
 }
 
-bool has_systemd() { return succeeds({"systemctl", "--user", "show-environment"}); }
 bool unit_runs() { return succeeds({"systemctl", "--user", "is-active", "--quiet", unit_name}); }
 
 // Ends the server of the data folder, where one runs that systemd does not own. Its tasks go on.
@@ -195,6 +194,8 @@ Status write_all(Context& context, const Places& places, const InstallArgs& args
 }
 
 }  // namespace
+
+bool has_systemd() { return succeeds({"systemctl", "--user", "show-environment"}); }
 
 int install(Context& context, const InstallArgs& args) {
   const Screen& screen = context.screen;

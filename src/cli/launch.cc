@@ -45,7 +45,7 @@ void write_seconds(JsonOut& out, const char* field, const std::optional<Millis>&
 std::string where_and_how_long(const TaskInfo& task) {
   std::string words = fmt::format("it works in {}", shown_line(to_home(task.work_dir)));
   if (task.deadline_at)
-    words += fmt::format(", until {} at the latest ({})", format_time(task.deadline_at),
+    words += fmt::format(", until {} at the latest ({})", local_time(task.deadline_at, wall_now()),
                          clock_duration(task.deadline_at - task.started_at));
   return words;
 }

@@ -6,6 +6,7 @@
 #include "base/json_out.h"
 #include "cli/interrupt.h"
 #include "cli/resolve.h"
+#include "cli/short_id.h"
 #include "cli/task_text.h"
 #include "cli/verbs.h"
 
@@ -49,6 +50,8 @@ Query query_of(const ListArgs& args, const std::string& batch) {
       .add("q", args.query);
   query.add("batch_id", batch);
   if (args.waiting) query.add("waiting_for", "permission,answer");
+  if (args.archived) query.add("archived", "true");
+  if (args.pinned) query.add("pinned", "true");
   for (std::string label : args.labels) {
     if (size_t equals = label.find('='); equals != std::string::npos && label.find(':') > equals) label[equals] = ':';
     query.add("label", label);
@@ -71,6 +74,7 @@ Result<Listed> read_list(Context& context, const Query& base, const ListArgs& ar
     if (!page) return std::unexpected(page.error());
     cursor = listed.page.next_cursor = page->next_cursor;
     std::ranges::move(page->tasks, std::back_inserter(listed.page.tasks));
+    listed.page.batches.merge(page->batches);
     bodies.push_back(std::move(*body));
   } while (!cursor.empty() && listed.page.tasks.size() < wanted);
   if (bodies.size() == 1) {
@@ -87,7 +91,23 @@ Result<Listed> read_list(Context& context, const Query& base, const ListArgs& ar
 
 bool is_filtered(const ListArgs& args) {
   return !args.status.empty() || !args.agent.empty() || !args.kind.empty() || !args.batch.empty() ||
-         !args.parent.empty() || !args.query.empty() || !args.labels.empty() || args.waiting;
+         !args.parent.empty() || !args.query.empty() || !args.labels.empty() || args.waiting || args.archived ||
+         args.pinned;
+}
+
+// R15.1: a batch is one row with its counts, in the place of the one of its tasks that needs somebody most.
+void fold_rows(const TaskPage& page, std::vector<std::vector<Cell>>& rows) {
+  for (size_t i = 0; i < page.tasks.size(); ++i) {
+    const auto batch = page.batches.find(page.tasks[i].batch_id);
+    if (batch == page.batches.end() || batch->second.total < 2) continue;
+    std::vector<Cell>& row = rows[i];
+    row[0].text = short_id(batch->first);
+    row[2].text = fmt::format("batch of {}: {}", batch->second.total, row[2].text);
+    row[6].text = counts_text(batch->second.counts);
+    if (const auto failed = batch->second.counts.find("failed");
+        failed != batch->second.counts.end() && failed->second > 0)
+      row[6].style = "31";
+  }
 }
 
 std::string table_of(Context& context, const Listed& listed, const ListArgs& args) {
@@ -96,8 +116,9 @@ std::string table_of(Context& context, const Listed& listed, const ListArgs& arg
   if (listed.page.tasks.empty())
     return is_filtered(args) ? "No task matches. errand list shows all tasks.\n"
                              : "No tasks yet. Start one with: errand run -- COMMAND, or: errand ask \"PROMPT\"\n";
-  std::string out =
-      render_table(task_columns(), task_rows(listed.page.tasks, wall_now()), {screen.width(), screen.colours(), true});
+  std::vector<std::vector<Cell>> rows = task_rows(listed.page.tasks, wall_now(), screen.width());
+  fold_rows(listed.page, rows);
+  std::string out = render_table(task_columns(screen.width()), rows, {screen.width(), screen.colours(), true});
   if (!listed.page.next_cursor.empty() && !screen.quiet())
     out += styled(fmt::format("{} shown of more; --limit N or --all shows the others", listed.page.tasks.size()), "2",
                   screen.colours()) +
@@ -161,27 +182,6 @@ int watch(Context& context, const Query& query, const ListArgs& args, const std:
   return code(*end == StreamEnd::interrupted ? Exit::interrupted : Exit::ok);
 }
 
-// R15.1: for people, what needs them comes first, however old it is; what it pushes off the end is said to be more.
-Result<Listed> by_attention(Context& context, const ListArgs& args, Listed listed) {
-  std::vector<TaskInfo>& tasks = listed.page.tasks;
-  const size_t wanted = args.all ? SIZE_MAX : static_cast<size_t>(args.limit);
-  if (!is_filtered(args) && !listed.page.next_cursor.empty())
-    for (const char* which : {"waiting_for=permission,answer", "unseen=true", "status=running,resumed"}) {
-      const Result<std::string> body = context.client.get(fmt::format("/api/tasks?{}&limit={}", which, page_max));
-      Result<TaskPage> page = body ? parse_tasks(*body) : std::unexpected(body.error());
-      if (!page) return std::unexpected(page.error());
-      for (TaskInfo& task : page->tasks)
-        if (std::ranges::find(tasks, task.id, &TaskInfo::id) == tasks.end()) tasks.push_back(std::move(task));
-    }
-  std::vector<TaskInfo> ordered;
-  for (int rank = 0; rank <= attention_last; ++rank)
-    std::ranges::copy_if(tasks, std::back_inserter(ordered),
-                         [&](const TaskInfo& task) { return attention(task) == rank; });
-  tasks = std::move(ordered);
-  if (tasks.size() > wanted) tasks.resize(wanted);
-  return listed;
-}
-
 }  // namespace
 
 int list(Context& context, const ListArgs& args) {
@@ -192,10 +192,11 @@ int list(Context& context, const ListArgs& args) {
     batch = *found;
   }
   Query query = query_of(args, batch);
+  const bool for_people = context.screen.out_is_terminal() && !context.screen.json();
+  query.add("sort", args.sort.empty() && for_people ? "attention" : args.sort);
+  if (for_people && !args.flat && batch.empty()) query.add("fold_batches", "true");
   if (args.watch) return watch(context, query, args, batch);
   Result<Listed> listed = read_list(context, query, args);
-  if (listed && context.screen.out_is_terminal() && !context.screen.json())
-    listed = by_attention(context, args, std::move(*listed));
   if (!listed) return context.screen.fail(listed.error());
   context.screen.out(context.screen.json() ? listed->body + "\n" : table_of(context, *listed, args));
   return code(Exit::ok);

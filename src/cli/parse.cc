@@ -42,10 +42,10 @@ std::string overview() {
     if (!*verb.group) continue;
     if (group != verb.group) out += fmt::format("\n{}:\n", verb.group);
     group = verb.group;
-    out += fmt::format("  {:<9} {}\n", verb.name, verb.summary);
+    out += fmt::format("  {:<10}  {}\n", verb.name, verb.summary);
   }
   out += "\nOptions of every verb:\n";
-  auto line = [&](std::string_view names, std::string_view help) { out += fmt::format("  {:<18} {}\n", names, help); };
+  auto line = [&](std::string_view names, std::string_view help) { out += fmt::format("  {:<18}  {}\n", names, help); };
   for (const OptionShape& option : global_options())
     line(fmt::format("{}{}{}", fmt::join(option.names, ", "), option.value.empty() ? "" : " ", option.value),
          option.help);

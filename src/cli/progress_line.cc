@@ -47,10 +47,12 @@ std::string activity(const TaskInfo& task) {
     if (waiting.kind == "permission") return "asks for permission: " + shown_line(waiting.text);
     if (waiting.kind == "answer") return "asks: " + shown_line(waiting.text);
     if (waiting.kind == "quota")
-      return waiting.until ? "waits for a usage limit until " + format_time(waiting.until) : "waits for a usage limit";
+      return waiting.until ? "waits for a usage limit until " + local_time(waiting.until, wall_now())
+                           : "waits for a usage limit";
     if (waiting.kind == "children") return "waits for the tasks it launched";
     return "waits: " + waiting.kind;
   }
+  if (!task.queue_reason.empty()) return "waits: " + shown_line(task.queue_reason);
   if (task.status == "pending" || (task.status == "resumed" && task.queue_position))
     return task.queue_position ? fmt::format("waits for a slot (place {} in line)", *task.queue_position)
                                : "waits for a slot";

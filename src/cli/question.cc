@@ -35,7 +35,9 @@ std::string diff_lines(std::string_view diff, bool colours) {
 
 std::string question_text(const WaitingInfo& waiting, bool colours, bool choices) {
   std::string out;
-  for (const std::string_view line : split(trim(waiting.text), '\n')) out += harmless(line) + "\n";
+  const std::string in_folder = "In " + waiting.work_dir;
+  for (const std::string_view line : split(trim(waiting.text), '\n'))
+    out += harmless(line == in_folder ? "In " + to_home(waiting.work_dir) : std::string(line)) + "\n";
   // Most questions for a command say it themselves.
   if (!waiting.work_dir.empty() && !waiting.text.contains(waiting.work_dir))
     out += styled("in " + harmless(to_home(waiting.work_dir)), "2", colours) + "\n";

@@ -24,7 +24,8 @@ using Candidates = std::map<std::string, std::string>;  // Id to title.
 Status walk(Context& context, const Query& query, const std::function<bool(const TaskInfo&)>& take) {
   std::string cursor;
   for (int page = 0; page < pages_max; ++page) {
-    Result<std::string> body = context.client.get("/api/tasks" + Query(query).add("cursor", cursor).text());
+    Result<std::string> body =
+        context.client.get("/api/tasks" + Query(query).add("archived", "all").add("cursor", cursor).text());
     if (!body) return std::unexpected(body.error());
     Result<TaskPage> tasks = parse_tasks(*body);
     if (!tasks) return std::unexpected(tasks.error());

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
+#include "settings/model_trial.h"
 #include "settings/read.h"
 
 namespace errand::cli {
@@ -23,6 +25,8 @@ struct Programs {
   int (*supervisor)(const std::string& data_dir) = nullptr;           // Returns the exit code.
   // The tools' descriptions as a JSON array, in the names of a family.
   std::string (*tools_json)(std::string_view family) = nullptr;
+  // Asks the model one question; blocks until it has answered.
+  Result<ModelTrial> (*try_model)(const ModelSettings& settings) = nullptr;
 };
 
 }  // namespace errand::cli

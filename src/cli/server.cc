@@ -12,6 +12,7 @@
 #include "base/home.h"
 #include "base/json_out.h"
 #include "cli/find_server.h"
+#include "cli/programs_text.h"
 #include "cli/resolve.h"
 #include "cli/verbs.h"
 #include "cli/wire.h"
@@ -57,11 +58,12 @@ Status end_server(const Context& context, const Target& server) {
 struct Counts {
   int64_t at_work = 0, needs_input = 0;
 };
-Counts counts_of(Client& client) {
+// An error where we may not ask, or the server does not answer.
+Result<Counts> counts_of(Client& client) {
   Counts counts;
   const Result<std::string> body = client.get("/api/tasks?limit=1&counts=true");
   const Result<TaskPage> page = body ? parse_tasks(*body) : std::unexpected(body.error());
-  if (!page) return counts;
+  if (!page) return std::unexpected(page.error());
   for (const char* state : {"pending", "running", "resumed"})
     if (const auto found = page->counts.find(state); found != page->counts.end()) counts.at_work += found->second;
   counts.needs_input = number(member(*body, "needs_input"));
@@ -79,7 +81,8 @@ int stop(Context& context, const StopArgs&) {
   const Result<Target> server = find_server(where_of(context.globals), Start::never);
   const bool none = !server && server.error().code == Code::unavailable;
   if (!server && !none) return screen.fail(server.error());
-  const Counts counts = none ? Counts{} : counts_of(context.client);
+  // Who cannot ask for them can stop the server all the same: it is a process of this user.
+  const Counts counts = none ? Counts{} : counts_of(context.client).value_or(Counts{});
   if (!none)
     if (const Status ended = end_server(context, *server); !ended) return screen.fail(ended.error());
   if (screen.json()) {
@@ -129,9 +132,10 @@ int status(Context& context, const StatusArgs&) {
   if (!server) return screen.fail(server.error());
   const Result<std::string> health = context.client.get("/api/health");
   if (!health) return screen.fail(health.error());
-  const Counts counts = counts_of(context.client);
+  const Result<Counts> counts = counts_of(context.client);
   const std::string version = server->version.empty() ? member(*health, "version") : server->version;
   const std::string state = member(*health, "status");
+  const std::string programs = member(*health, "programs");
   if (screen.json()) {
     std::string text;
     JsonOut(text)
@@ -142,21 +146,28 @@ int status(Context& context, const StatusArgs&) {
         .field("url", server->url)
         .field("version", version)
         .field("data_dir", context.globals.data_dir)
-        .field("at_work", counts.at_work)
-        .field("needs_input", counts.needs_input)
+        .field("at_work", counts ? std::optional(counts->at_work) : std::nullopt)
+        .field("needs_input", counts ? std::optional(counts->needs_input) : std::nullopt)
+        .key("programs")
+        .raw(programs.empty() ? "null" : programs)
         .end();
     screen.out_line(text);
-    return code(Exit::ok);
+    return counts ? code(Exit::ok) : code(exit_of(counts.error().code));
   }
   std::string text = fmt::format("server   {} at {}{}\n", version, server->url,
                                  server->pid > 0 ? fmt::format(", process {}", server->pid) : "");
   if (!state.empty() && state != "ok") text += fmt::format("state    {}\n", state);
   text += fmt::format("data     {}\n", to_home(context.globals.data_dir));
-  text += fmt::format("tasks    {} at work", counts.at_work);
-  text += counts.needs_input == 0
+  if (!counts) {
+    screen.out(text);
+    return screen.fail(counts.error());
+  }
+  text += fmt::format("tasks    {} at work", counts->at_work);
+  text += counts->needs_input == 0
               ? "\n"
               : fmt::format(", {} for you: errand inbox\n",
-                            counts.needs_input == 1 ? "1 waits" : fmt::format("{} wait", counts.needs_input));
+                            counts->needs_input == 1 ? "1 waits" : fmt::format("{} wait", counts->needs_input));
+  if (const std::string words = programs_text(*health); !words.empty()) text += "agents   " + words + "\n";
   screen.out(text);
   return code(Exit::ok);
 }

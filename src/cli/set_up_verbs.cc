@@ -50,14 +50,18 @@ void add_flag(CLI::App& app, const Setting& setting, std::vector<std::pair<std::
 Made agents_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<AgentsArgs>();
   auto words = std::make_shared<std::vector<std::string>>();
-  app.add_option("action", *words, "add JSON, edit NAME JSON or remove NAME; \"-\" reads the JSON from standard input")
+  app.add_option("action", *words,
+                 "show NAME, add JSON, edit NAME JSON or remove NAME; \"-\" reads the JSON from standard input")
       ->type_name("")
       ->expected(0, CLI::detail::expected_max_vector_size);
   app.callback([args, words] {
     if (words->empty()) return;
     const std::string& action = words->front();
     const size_t given = words->size() - 1;
-    if (action == "add" && given == 1) {
+    if (action == "show" && given == 1) {
+      args->action = AgentsAction::show;
+      args->name = words->at(1);
+    } else if (action == "add" && given == 1) {
       args->action = AgentsAction::add;
       args->setup = words->at(1);
     } else if (action == "edit" && given == 2) {
@@ -68,7 +72,7 @@ Made agents_setup(CLI::App& app, Globals&) {
       args->action = AgentsAction::remove;
       args->name = words->at(1);
     } else {
-      throw CLI::ValidationError("action", "must be: add JSON, edit NAME JSON, or remove NAME");
+      throw CLI::ValidationError("action", "must be: show NAME, add JSON, edit NAME JSON, or remove NAME");
     }
   });
   return [args] { return *args; };
@@ -130,6 +134,27 @@ Made completion_setup(CLI::App& app, Globals&) {
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->type_name("");
+  return [args] { return *args; };
+}
+
+Made setup_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<SetupArgs>();
+  app.add_option("--address", args->address, "Use the model server at this address, such as http://127.0.0.1:11434/v1")
+      ->type_name("URL");
+  app.add_option("--key-from", args->key_from,
+                 "Use the model's key that is in this variable; \"-\" reads the key from standard input")
+      ->type_name("NAME|-");
+  app.add_option("--api", args->api, "Which API the model speaks (default: by its address or key)")
+      ->type_name("anthropic|openai_chat|openai_responses")
+      ->check(CLI::IsMember({"anthropic", "openai_chat", "openai_responses"}));
+  app.add_option("-m,--model", args->model,
+                 "The model to ask (default: the provider's usual one, or the first it has)");
+  app.add_option("-a,--agent", args->agent, "The agent that errand ask uses; \"auto\": the first that can be used");
+  app.add_option("--tools-for", args->tools_for, "Give this program errand's tools; repeatable")
+      ->type_name("claude|codex|gemini|opencode")
+      ->check(CLI::IsMember({"claude", "codex", "gemini", "opencode"}))
+      ->allow_extra_args(false);
+  app.add_flag("--service", args->service, "Install errand for you, with a server that starts when you log in");
   return [args] { return *args; };
 }
 

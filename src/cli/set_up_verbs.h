@@ -13,6 +13,7 @@ Made opencode_setup(CLI::App& app, Globals& globals);
 Made agent_install_setup(CLI::App& app, Globals& globals);
 Made hook_setup(CLI::App& app, Globals& globals);
 Made completion_setup(CLI::App& app, Globals& globals);
+Made setup_setup(CLI::App& app, Globals& globals);
 Made install_setup(CLI::App& app, Globals& globals);
 Made upgrade_setup(CLI::App& app, Globals& globals);
 Made serve_setup(CLI::App& app, Globals& globals);

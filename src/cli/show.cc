@@ -20,6 +20,12 @@ namespace errand::cli {
 
 namespace {
 
+// What has no price is unknown, never $0.00.
+std::string cost_text(const ProgressInfo& progress) {
+  if (progress.cost_usd <= 0) return progress.unpriced ? ", cost ?" : "";
+  return fmt::format(", {}${:.4f}", progress.unpriced ? "at least " : "", progress.cost_usd);
+}
+
 constexpr size_t result_lines_max = 20;
 
 class Sheet {
@@ -31,7 +37,7 @@ class Sheet {
       out_ += styled(fmt::format("{:<12}", name), "2", colours_) + styled(shown_line(text), style, colours_) + "\n";
   }
   void when(std::string_view name, Time time, Time now) {
-    if (time) row(name, fmt::format("{} ({} ago)", format_time(time), short_duration(now - time)));
+    if (time) row(name, fmt::format("{} ({} ago)", local_time(time, now), short_duration(now - time)));
   }
   void block(std::string_view name, std::string_view text, std::string_view more) {
     if (trim(text).empty()) return;
@@ -61,7 +67,7 @@ void progress_rows(Sheet& sheet, const TaskInfo& task) {
   const ProgressInfo& progress = task.progress;
   if (progress.input_tokens + progress.output_tokens > 0)
     sheet.row("usage", fmt::format("{} tokens in, {} out{}", progress.input_tokens, progress.output_tokens,
-                                   progress.cost_usd > 0 ? fmt::format(", ${:.4f}", progress.cost_usd) : ""));
+                                   cost_text(progress)));
   if (progress.output_bytes > 0)
     sheet.row("output", fmt::format("{} lines, {}{}", progress.output_lines, size_text(progress.output_bytes),
                                     progress.output_truncated ? "; over the limit, so the middle was dropped" : ""));
@@ -180,11 +186,11 @@ int show(Context& context, const ShowArgs& args) {
   sheet.when("created", task->created_at, now);
   sheet.when("started", task->started_at, now);
   if (task->deadline_at)
-    sheet.row("time ends", fmt::format("{} (in {})", format_time(task->deadline_at),
+    sheet.row("time ends", fmt::format("{} (in {})", local_time(task->deadline_at, wall_now()),
                                        short_duration(std::max<Millis>(task->deadline_at - now, 0))));
   sheet.when("ended", task->completed_at, now);
   sheet.row("took", duration_text(*task, now));
-  if (task->expires_at) sheet.row("expires", format_time(task->expires_at));
+  if (task->expires_at) sheet.row("expires", local_time(task->expires_at, wall_now()));
   if (task->exit_code) sheet.row("exit code", std::to_string(*task->exit_code), *task->exit_code ? "31" : "");
   if (task->signal) sheet.row("signal", std::to_string(*task->signal), "31");
   progress_rows(sheet, *task);

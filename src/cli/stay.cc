@@ -26,6 +26,12 @@ class Asker {
         progress_(progress),
         typed_(!context.screen.json() && ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0) {}
 
+  // Shows the question with this id, if it is open now. Of those that were answered before, the events tell.
+  bool shows(const std::string& task, const std::string& request) {
+    if (const Result<TaskInfo> now = get_task(context_, task)) look_at(*now);
+    return !request.empty() && told_ == request;
+  }
+
   void look_at(const TaskInfo& task) {
     if (!task.waiting_for || task.waiting_for->request_id.empty()) {
       open_.reset();
@@ -147,7 +153,9 @@ Result<StreamEnd> follow(Context& context, const std::string& id, int64_t after,
     Result<EventInfo> info = parse_event(event.data);
     if (!info) return true;
     info->type = event.type;
-    with_whole_output(context, id, *info, [&](const EventInfo& whole) { events.take(whole); });
+    // A question that is open is shown once, by the asker: with its folder, its diff, and what can be answered.
+    if (info->type != "ask.created" || !asker.shows(id, info->request_id))
+      with_whole_output(context, id, *info, [&](const EventInfo& whole) { events.take(whole); });
     if (info->task) {
       progress.set(activity(*info->task));
       asker.look_at(*info->task);

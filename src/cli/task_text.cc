@@ -1,5 +1,6 @@
 #include "cli/task_text.h"
 
+#include "base/home.h"
 #include "cli/duration.h"
 #include "cli/progress_line.h"
 #include "cli/short_id.h"
@@ -22,13 +23,6 @@ std::string status_text(const TaskInfo& task) {
   return task.status;
 }
 
-int attention(const TaskInfo& task) {
-  if (needs_input(task)) return 0;
-  if (task.status == "failed" && !task.retrieved_at) return 1;
-  if (task.status == "pending" || (task.at_work() && task.waiting_for)) return 3;
-  return task.at_work() ? 2 : 4;
-}
-
 std::string_view status_style(const TaskInfo& task) {
   if (task.stopping) return "2";
   if (needs_input(task)) return "1;33";
@@ -45,11 +39,16 @@ std::string duration_text(const TaskInfo& task, Time now) {
   return end ? clock_duration(end - task.started_at) : std::string();
 }
 
-std::vector<Column> task_columns() {
-  return {{"ID"}, {"STATUS"}, {"TITLE", 16}, {"AGENT", 6}, {"AGE", 0, true}, {"TIME", 0, true}, {"NOW", 12}};
+constexpr int folder_columns_min = 100;  // In less the title would be cut for it.
+
+std::vector<Column> task_columns(int columns) {
+  std::vector<Column> all = {{"ID"},           {"STATUS"},        {"TITLE", 16}, {"AGENT", 6},
+                             {"AGE", 0, true}, {"TIME", 0, true}, {"NOW", 12}};
+  if (columns >= folder_columns_min) all.insert(all.begin() + 4, {"FOLDER", 12});
+  return all;
 }
 
-std::vector<std::vector<Cell>> task_rows(const std::vector<TaskInfo>& tasks, Time now) {
+std::vector<std::vector<Cell>> task_rows(const std::vector<TaskInfo>& tasks, Time now, int columns) {
   std::vector<std::string> ids;
   ids.reserve(tasks.size());
   for (const TaskInfo& task : tasks) ids.push_back(task.id);
@@ -65,6 +64,7 @@ std::vector<std::vector<Cell>> task_rows(const std::vector<TaskInfo>& tasks, Tim
                     {task.created_at ? short_duration(now - task.created_at) : "", "2"},
                     {duration_text(task, now), ""},
                     {activity(task), "2"}});
+    if (columns >= folder_columns_min) rows.back().insert(rows.back().begin() + 4, {to_home(task.work_dir), "2"});
   }
   return rows;
 }

@@ -14,11 +14,6 @@ namespace errand::cli {
 // It waits for a person's answer or permission.
 bool needs_input(const TaskInfo& task);
 
-// R15.1: the order in which tasks are listed for people: needs an answer; failed and not looked at; running; waiting;
-// the rest. The lowest first.
-int attention(const TaskInfo& task);
-inline constexpr int attention_last = 4;
-
 // "● running", "✓ completed", with what is finer than the status: "● waiting" for one that asks, "stopping".
 std::string status_text(const TaskInfo& task);
 // SGR parameters, the page's colours: blue, green, red, grey, amber.
@@ -28,8 +23,9 @@ std::string_view status_style(const TaskInfo& task);
 std::string duration_text(const TaskInfo& task, Time now);
 
 // The table of `list`, `batch` and `wait`; ids as short as they can be.
-std::vector<Column> task_columns();
-std::vector<std::vector<Cell>> task_rows(const std::vector<TaskInfo>& tasks, Time now);
+// With their folders where the terminal has `columns` enough.
+std::vector<Column> task_columns(int columns = 0);
+std::vector<std::vector<Cell>> task_rows(const std::vector<TaskInfo>& tasks, Time now, int columns = 0);
 // The same for programs: whole ids, bare words, times.
 std::vector<std::vector<Cell>> task_fields(const std::vector<TaskInfo>& tasks);
 

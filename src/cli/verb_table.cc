@@ -131,7 +131,7 @@ Made ask_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<AskArgs>();
   words(app, "prompt", args->prompt, "What to do; \"-\" reads it from standard input", true);
   app.add_option("-a,--agent", args->agent,
-                 "The agent that does it; errand agents lists them (default: the first that is installed)");
+                 "The agent that does it; errand agents lists them (default: the setting default_agent)");
   app.add_option("--permission", args->permission, "When it wants to change something: ask you, allow it or deny it")
       ->type_name("ask|allow|deny")
       ->check(CLI::IsMember({"ask", "allow", "deny"}));
@@ -157,7 +157,15 @@ Made list_setup(CLI::App& app, Globals&) {
   app.add_option("--parent", args->parent, "Only tasks that this session launched")->type_name("SESSION");
   app.add_option("-l,--label", args->labels, "Only tasks with this label")->type_name("NAME=VALUE")->expected(1);
   app.add_option("--query", args->query, "Only tasks with these words in title, prompt or result");
-  app.add_option("-n,--limit", args->limit, "At most this many, newest first")
+  app.add_flag("--archived", args->archived, "Only archived tasks, which are not listed otherwise");
+  app.add_flag("--pinned", args->pinned, "Only pinned tasks");
+  app.add_flag("--flat", args->flat, "List the tasks of a batch one by one (on a terminal a batch is one line)");
+  app.add_option(
+         "--sort", args->sort,
+         "attention: what needs you first (the default on a terminal); newest; oldest; updated: last change first")
+      ->type_name("ORDER")
+      ->check(CLI::IsMember({"attention", "newest", "oldest", "updated"}));
+  app.add_option("-n,--limit", args->limit, "At most this many")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000));
   app.add_flag("--all", args->all, "All tasks, however many");
@@ -348,9 +356,51 @@ Made wait_setup(CLI::App& app, Globals&) {
   return [args] { return *args; };
 }
 
+Made edit_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<EditArgs>();
+  app.add_option("ids", args->ids, "The tasks")->required()->type_name("ID");
+  app.add_option("-t,--title", args->title, "Give it this title");
+  app.add_option("-l,--label", args->labels, "Add or change a label; repeatable")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--unlabel", args->unlabels, "Remove a label; repeatable")->type_name("NAME")->allow_extra_args(false);
+  auto* pin = app.add_flag_callback("--pin", [args] { args->pinned = true; }, "Keep it at the top of lists");
+  app.add_flag_callback("--unpin", [args] { args->pinned = false; }, "No longer keep it at the top")->excludes(pin);
+  auto* archive = app.add_flag_callback(
+      "--archive", [args] { args->archived = true; }, "Hide it from lists; nothing of it is deleted");
+  app.add_flag_callback("--unarchive", [args] { args->archived = false; }, "List it again")->excludes(archive);
+  app.callback([args] {
+    if (args->title.empty() && args->labels.empty() && args->unlabels.empty() && !args->pinned && !args->archived)
+      throw CLI::ValidationError("edit", "needs something to change: --title, --label, --pin, --archive, ...");
+  });
+  return [args] { return *args; };
+}
+
+Made export_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<ExportArgs>();
+  app.add_option("id", args->id, "The task")->required();
+  app.add_option("--format", args->format, "md: Markdown; json; html: one file that needs nothing else")
+      ->capture_default_str()
+      ->type_name("md|json|html")
+      ->check(CLI::IsMember({"md", "json", "html"}));
+  app.add_option("-o,--output", args->out, "Save it to this file (default: print it)")->type_name("FILE");
+  return [args] { return *args; };
+}
+
+Made usage_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<UsageArgs>();
+  app.add_option("--by", args->by, "Sum up by day, model, agent or folder")
+      ->capture_default_str()
+      ->type_name("day|model|agent|folder")
+      ->check(CLI::IsMember({"day", "model", "agent", "folder"}));
+  app.add_option("--since", args->since, "From this day (2026-11-01), or the last 7d, 24h, ... (default: 30d)");
+  app.add_option("--until", args->until, "Up to this day, which is not included (default: now)");
+  return [args] { return *args; };
+}
+
 Made batch_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<BatchArgs>();
-  app.add_option("id", args->id, "The batch")->required();
+  app.add_option("id", args->id, "The batch; \"list\", the default, lists all batches");
   app.add_option_function<std::string>(
          "action",
          [args](const std::string& word) {
@@ -364,6 +414,9 @@ Made batch_setup(CLI::App& app, Globals&) {
          "cancel, retry (failed tasks), clear (ended tasks), delete (all tasks) or results (default: show the batch)")
       ->check(CLI::IsMember({"show", "cancel", "retry", "clear", "delete", "results"}))
       ->type_name("");
+  app.callback([args] {
+    if ((args->id.empty() || args->id == "list") && args->action == BatchAction::show) args->action = BatchAction::list;
+  });
   return [args] { return *args; };
 }
 
@@ -452,6 +505,10 @@ constexpr Verb all[] = {
     {"artifacts", look, "List the files that a task left, or get one",
      "errand artifacts 01jcq5x7k2 report.html -o report.html", artifacts_setup},
     {"diff", look, "Show what a task changed", "errand diff 01jcq5x7k2 --stat", diff_setup},
+    {"export", look, "Save a task with its whole conversation as one document",
+     "errand export 01jcq5x7k2 --format html -o review.html", export_setup},
+    {"usage", look, "Show what agents used and cost, by day, model, agent or folder",
+     "errand usage --by model --since 7d", usage_setup},
     {"send", talk, "Send a message to a task", "errand send 01jcq5x7k2 \"Look at the tests first\"", send_setup},
     {"resume", talk, "Go on with a completed task", "errand resume 01jcq5x7k2 \"Now write the fix\" --wait",
      resume_setup},
@@ -467,10 +524,14 @@ constexpr Verb all[] = {
      discard_setup},
     {"wait", control, "Wait until tasks end", "errand wait --batch 01jcq5x7k2 --any --timeout 10m", wait_setup},
     {"clear", control, "Remove tasks that have ended", "errand clear --all", clear_setup},
-    {"batch", control, "Show the tasks of a batch, or cancel, retry or delete them", "errand batch 01jcq5x7k2 results",
-     batch_setup},
+    {"edit", control, "Rename, label, pin or archive tasks", "errand edit 01jcq5x7k2 --title \"The flaky test\" --pin",
+     edit_setup},
+    {"batch", control, "List batches, show the tasks of one, or cancel, retry or delete them",
+     "errand batch 01jcq5x7k2 results", batch_setup},
     {"quota", control, "List the usage limits that tasks wait for, or end one", "errand quota clear", quota_setup},
-    {"agents", around, "List the agents that can be asked; add, edit or remove one",
+    {"setup", around, "Set up what is missing: a model, the usual agent, tools for your agents, a service",
+     "errand setup --address http://127.0.0.1:11434/v1", setup_setup},
+    {"agents", around, "List the agents that can be asked; show, add, edit or remove one",
      "errand agents add '{\"name\":\"reviewer\",\"driver\":\"builtin\",\"prompt\":\"You review.\"}'", agents_setup},
     {"settings", around, "Show the server's settings, or change some", "errand settings max_concurrent=5 wake=true",
      settings_setup},

@@ -28,7 +28,8 @@ Result<std::vector<std::string>> named(Context& context, const WaitArgs& args) {
   std::string cursor;
   do {
     Result<std::string> body = context.client.get(
-        "/api/tasks" + Query().add("batch_id", *batch).add("limit", "500").add("cursor", cursor).text());
+        "/api/tasks" +
+        Query().add("batch_id", *batch).add("archived", "all").add("limit", "500").add("cursor", cursor).text());
     Result<TaskPage> page = body ? parse_tasks(*body) : std::unexpected(body.error());
     if (!page) return std::unexpected(page.error());
     for (const TaskInfo& task : page->tasks) ids.push_back(task.id);

@@ -106,6 +106,7 @@ ProgressInfo progress_of(const json::value& in) {
     out.input_tokens = integer(*usage, "input_tokens");
     out.output_tokens = integer(*usage, "output_tokens");
     out.cost_usd = real(*usage, "cost_usd");
+    out.unpriced = flag(*usage, "unpriced");
   }
   out.output_bytes = integer(in, "output_bytes");
   out.output_lines = integer(in, "output_lines");
@@ -172,6 +173,7 @@ TaskInfo task_of(const json::value& in) {
   out.attempt = integer(in, "attempt");
   out.turn = integer(in, "turn");
   out.queue_position = maybe_integer(in, "queue_position");
+  out.queue_reason = text(in, "queue_reason");
   out.created_at = when(in, "created_at");
   out.started_at = when(in, "started_at");
   out.deadline_at = when(in, "deadline_at");
@@ -285,6 +287,11 @@ Result<T> read(std::string_view text, Make&& make) {
   return make(*value);
 }
 
+BatchInfo batch_of(const json::value& value) {
+  std::string id = text(value, "id");
+  return {id.empty() ? text(value, "batch_id") : id, integers(value, "counts"), integer(value, "total")};
+}
+
 }  // namespace
 
 Result<TaskInfo> parse_task(std::string_view in) { return read<TaskInfo>(in, task_of); }
@@ -304,6 +311,10 @@ Result<TaskPage> parse_tasks(std::string_view in) {
     each(value, "tasks", [&](const json::value& task) { page.tasks.push_back(task_of(task)); });
     page.next_cursor = text(value, "next_cursor");
     page.counts = integers(value, "counts");
+    each(value, "batches", [&](const json::value& batch) {
+      BatchInfo info = batch_of(batch);
+      page.batches.emplace(info.id, std::move(info));
+    });
     return page;
   });
 }
@@ -320,9 +331,41 @@ Result<std::vector<EventInfo>> parse_events(std::string_view in) {
 
 namespace {
 
+std::optional<AgentProgramInfo> program_of(const json::value& agent) {
+  const json::object* const object = agent.if_object();
+  const json::value* const program = object ? object->if_contains("program") : nullptr;
+  if (program == nullptr || !program->is_object()) return std::nullopt;
+  AgentProgramInfo info{.name = text(*program, "name"),
+                        .path = text(*program, "path"),
+                        .version = text(*program, "version"),
+                        .logged_in = {},
+                        .login = text(*program, "login"),
+                        .log_in = text(*program, "log_in"),
+                        .start_ms = integer(*program, "start_ms"),
+                        .memory_bytes = integer(*program, "memory_bytes"),
+                        .running = integer(*program, "running"),
+                        .waiting = integer(*program, "waiting"),
+                        .waiting_memory_bytes = integer(*program, "waiting_memory_bytes")};
+  if (const json::value* const known = program->get_object().if_contains("logged_in"); known && known->is_bool())
+    info.logged_in = known->get_bool();
+  return info;
+}
+
 AgentInfo agent_of(const json::value& agent) {
-  return {text(agent, "id"),    text(agent, "name"),        text(agent, "driver"),
-          text(agent, "model"), text(agent, "description"), text(agent, "unavailable_reason")};
+  AgentInfo info{.id = text(agent, "id"),
+                 .name = text(agent, "name"),
+                 .driver = text(agent, "driver"),
+                 .model = text(agent, "model"),
+                 .description = text(agent, "description"),
+                 .unavailable = text(agent, "unavailable_reason"),
+                 .abilities = {},
+                 .program = program_of(agent)};
+  const json::object* const object = agent.if_object();
+  const json::value* const abilities = object ? object->if_contains("capabilities") : nullptr;
+  if (abilities && abilities->is_object())
+    for (const auto& [name, can] : abilities->get_object())
+      if (can.is_bool() && can.get_bool()) info.abilities.emplace_back(name);
+  return info;
 }
 
 }  // namespace
@@ -475,11 +518,13 @@ Status check_json(std::string_view text) {
   return {};
 }
 
-Result<BatchInfo> parse_batch(std::string_view in) {
-  return read<BatchInfo>(in, [](const json::value& value) {
-    std::string id = text(value, "id");
-    return BatchInfo{id.empty() ? text(value, "batch_id") : id, integers(value, "counts")};
-  });
+Result<BatchInfo> parse_batch(std::string_view in) { return read<BatchInfo>(in, batch_of); }
+
+std::string counts_text(const std::map<std::string, int64_t>& counts) {
+  std::string text;
+  for (const auto& [status, count] : counts)
+    if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + status;
+  return text;
 }
 
 Result<ServerInfo> parse_server(std::string_view in) {

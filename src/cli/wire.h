@@ -39,6 +39,7 @@ struct ProgressInfo {
   int64_t turns = 0;
   int64_t input_tokens = 0, output_tokens = 0;
   double cost_usd = 0;
+  bool unpriced = false;  // Some of it has no known price.
   int64_t output_bytes = 0, output_lines = 0;
   bool output_truncated = false;
   double cpu_s = 0;
@@ -59,6 +60,7 @@ struct TaskInfo {
   bool is_forked = false;
   int64_t resume_count = 0, attempt = 0, turn = 0;
   std::optional<int64_t> queue_position;
+  std::string queue_reason;  // What holds it back beside that; empty: nothing.
   Time created_at, started_at, deadline_at, completed_at, updated_at, retrieved_at, expires_at;
   std::optional<std::string> result;
   std::string error_code, error_message;
@@ -70,10 +72,19 @@ struct TaskInfo {
   bool at_work() const { return status == "pending" || status == "running" || status == "resumed"; }
 };
 
+struct BatchInfo {
+  std::string id;
+  std::map<std::string, int64_t> counts;
+  int64_t total = 0;
+};
+// "9 completed, 2 failed"
+std::string counts_text(const std::map<std::string, int64_t>& counts);
+
 struct TaskPage {
   std::vector<TaskInfo> tasks;
   std::string next_cursor;
   std::map<std::string, int64_t> counts;
+  std::map<std::string, BatchInfo> batches;  // Where batches are one row: by id.
 };
 
 struct PartInfo {
@@ -116,9 +127,20 @@ struct LogLine {
   std::string text;
 };
 
+// The program that an agent runs in.
+struct AgentProgramInfo {
+  std::string name, path, version;
+  std::optional<bool> logged_in;  // Absent: it cannot be told.
+  std::string login, log_in;
+  int64_t start_ms = 0, memory_bytes = 0;  // 0: not seen yet.
+  int64_t running = 0, waiting = 0, waiting_memory_bytes = 0;
+};
+
 struct AgentInfo {
   std::string id, name, driver, model, description;
-  std::string unavailable;  // Why it cannot be used; empty: it can.
+  std::string unavailable;             // Why it cannot be used; empty: it can.
+  std::vector<std::string> abilities;  // What it can do, by the API's names.
+  std::optional<AgentProgramInfo> program;
 };
 
 // A usage limit that holds tasks back.
@@ -144,11 +166,6 @@ struct ToolEntry {
 struct ToolReply {
   std::string text;
   bool is_error = false;
-};
-
-struct BatchInfo {
-  std::string id;
-  std::map<std::string, int64_t> counts;
 };
 
 struct ServerInfo {  // DIR/server.json

@@ -1,6 +1,7 @@
 #include "cli/wrap.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "cli/table.h"
@@ -70,6 +71,29 @@ std::vector<std::string> wrap(std::string_view text, int columns) {
 std::string to_text(const Runs& runs, bool colours) {
   std::string out;
   for (const Run& run : runs) out += styled(run.text, run.style, colours);
+  return out;
+}
+
+std::string fit_help(std::string_view text, int columns) {
+  std::string out;
+  const auto wide = static_cast<size_t>(std::max(columns, 40));
+  for (const std::string_view line : split(text, '\n')) {
+    if (!out.empty() || line.data() != text.data()) out += '\n';
+    if (line.size() <= wide) {
+      out += line;
+      continue;
+    }
+    // The description begins behind the first two spaces that follow a word.
+    const size_t word = std::min(line.find_first_not_of(' '), line.size());
+    size_t begin = std::min(line.find_first_not_of(' ', line.find("  ", word)), line.size());
+    if (begin > wide / 2) begin = word;
+    out += line.substr(0, begin);
+    bool first = true;
+    for (const std::string& part : wrap(line.substr(begin), static_cast<int>(wide - begin))) {
+      if (!std::exchange(first, false)) out.append("\n").append(begin, ' ');
+      out += part;
+    }
+  }
   return out;
 }
 

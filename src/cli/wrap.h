@@ -21,6 +21,9 @@ std::vector<Runs> wrap(const Runs& runs, int columns);
 // The same of text without styles; each newline begins a line.
 std::vector<std::string> wrap(std::string_view text, int columns);
 
+// A help text whose lines fit: what does not goes on below the column in which its description begins.
+std::string fit_help(std::string_view text, int columns);
+
 // With its styles where `colours` are on, else the text alone.
 std::string to_text(const Runs& runs, bool colours);
 

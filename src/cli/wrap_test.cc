@@ -41,5 +41,19 @@ TEST(Wrap, StylesGoOnOverABreak) {
   EXPECT_EQ(to_text(lines[1], false), "words");
 }
 
+TEST(FitHelp, GoesOnBelowTheDescription) {
+  EXPECT_EQ(fit_help("Usage: x\n  --a FILE    one two three four five six seven eight nine\nend\n", 40),
+            "Usage: x\n"
+            "  --a FILE    one two three four five\n"
+            "              six seven eight nine\n"
+            "end\n");
+  EXPECT_EQ(fit_help("                            a description alone that is too long for it", 60),
+            "                            a description alone that is too\n"
+            "                            long for it");
+  EXPECT_EQ(fit_help("no column but many words in one line that is too long", 40),
+            "no column but many words in one line\nthat is too long");
+  EXPECT_EQ(fit_help("", 40), "");
+}
+
 }  // namespace
 }  // namespace errand::cli

@@ -22,6 +22,7 @@
 #include "task/artifact.h"
 #include "task/message.h"
 #include "task/task.h"
+#include "task/usage.h"
 
 namespace errand {
 
@@ -84,8 +85,14 @@ struct Output {
   int64_t lines = 0;
   std::shared_ptr<Syncable> log;  // Synced before the event is stored.
 };
-struct Used {  // Added to what was used before.
+// Of one call of a model (or of several, where the agent tells no more): added to what was used before, and a row of
+// usage. With a source `usage.cost_usd` is what it cost; without one its cost is not known.
+struct Used {
   Usage usage;
+  PriceSource source = PriceSource::unknown;
+  std::string provider = {};
+  std::string model = {};      // Empty: the launch's.
+  std::string priced_at = {};  // As UsageRow has it.
 };
 struct Resources {  // Totals of the run so far.
   double cpu_s = 0;

@@ -26,6 +26,7 @@ AdminCalls::AdminCalls(Rooms rooms, std::vector<std::string> pinned,
       quotas_(rooms.quotas),
       lives_(rooms.lives),
       feeds_(rooms.feeds),
+      programs_(rooms.programs),
       pinned_(std::move(pinned)),
       settings_changed_(std::move(settings_changed)) {
   slots_.set_limits(agents_.limits(shared_.settings));
@@ -178,8 +179,20 @@ void AdminCalls::clear_quota(std::string account, Reply<int64_t> reply) {
   shared_.later([state] { state->one_done({}); });
 }
 
+Capabilities AdminCalls::capabilities(const Agent& agent) const {
+  const Driver* const driver = agents_.driver(agent.driver);
+  return driver == nullptr ? Capabilities() : driver->capabilities();
+}
+
 Health AdminCalls::health() const {
   Health health;
+  if (programs_ != nullptr) {
+    const Programs::Sum at_work = programs_->at_work(), waiting = programs_->waiting();
+    health.programs = at_work.count;
+    health.programs_bytes = at_work.memory_bytes;
+    health.programs_waiting = waiting.count;
+    health.programs_waiting_bytes = waiting.memory_bytes;
+  }
   health.running = slots_.running();
   health.queued = slots_.queued();
   health.working = lives_.working();

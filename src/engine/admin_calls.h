@@ -28,6 +28,7 @@ class AdminCalls final : public Administration {
     Quotas& quotas;
     Lives& lives;
     const Feeds& feeds;
+    const Programs* programs = nullptr;  // Null: no driver starts any.
   };
   // `pinned`: settings that cannot be changed here. `settings_changed`: told of each change, and once after use_stored.
   AdminCalls(Rooms rooms, std::vector<std::string> pinned, std::function<void(const EngineSettings&)> settings_changed);
@@ -40,6 +41,7 @@ class AdminCalls final : public Administration {
   std::vector<Quota> quotas() const override;
   void clear_quota(std::string account, Reply<int64_t> reply) override;
   std::vector<Agent> agents() const override { return agents_.all(); }
+  Capabilities capabilities(const Agent& agent) const override;
   StateCounts counts() const override { return shared_.store.counts(); }
   EngineSettings settings() const override { return shared_.settings; }
   Health health() const override;
@@ -59,6 +61,7 @@ class AdminCalls final : public Administration {
   Quotas& quotas_;
   Lives& lives_;
   const Feeds& feeds_;
+  const Programs* const programs_;
   const std::vector<std::string> pinned_;
   const std::function<void(const EngineSettings&)> settings_changed_;
 };

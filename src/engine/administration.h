@@ -8,6 +8,7 @@
 
 #include "base/id.h"
 #include "base/time.h"
+#include "driver/driver.h"
 #include "engine/task_view.h"
 #include "store/store.h"
 #include "task/agent.h"
@@ -27,6 +28,9 @@ struct Health {
   int64_t feeds = 0;    // Of tasks and sessions, that are in memory.
   int64_t commits = 0;  // Since start.
   int64_t events = 0;
+  // Programs of agents: at work, and waiting for a further turn; and the memory that they use.
+  int64_t programs = 0, programs_waiting = 0;
+  int64_t programs_bytes = 0, programs_waiting_bytes = 0;
   bool recovering = false;
   bool draining = false;
 };
@@ -71,6 +75,8 @@ class Administration {
 
   // --- what is known without the store: at once
   virtual std::vector<Agent> agents() const = 0;
+  // Of its driver; nothing where that is not here.
+  virtual Capabilities capabilities(const Agent& agent) const = 0;
   virtual StateCounts counts() const = 0;
   virtual EngineSettings settings() const = 0;
   virtual Health health() const = 0;

@@ -65,6 +65,7 @@ bool Decisions::decide_all(Live& live, Prepared& prepared) {
       prepared.recorder.add_message(std::move(stored), draft.out, draft.now);
     }
     std::ranges::copy(action.taken, std::back_inserter(prepared.commit.taken));
+    if (std::holds_alternative<input::Edit>(action.input) && !step->unchanged) prepared.commit.edited = true;
     const bool unchanged = step->unchanged;
     add_step(std::move(*step), draft);
     if (std::holds_alternative<input::ProgressDue>(action.input) && !unchanged)
@@ -260,6 +261,7 @@ void Decisions::finish(Prepared& prepared, Task&& after, Recording&& out) {
   commit.now = now;
   commit.task_id = after.id;
   commit.before_version = after.version;
+  commit.usage = std::move(out.usage);
   if (commit.remove) {
     batches_.move(prepared.batch_moves, after.launch.batch_id, BatchPlace::of(after), {});
     commit.notices.clear();

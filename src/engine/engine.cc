@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "engine/admin_calls.h"
 #include "engine/aftermath.h"
 #include "engine/agents.h"
@@ -17,6 +19,7 @@
 #include "engine/launching.h"
 #include "engine/lives.h"
 #include "engine/looks.h"
+#include "engine/memory.h"
 #include "engine/own_notices.h"
 #include "engine/parents.h"
 #include "engine/purses.h"
@@ -58,6 +61,8 @@ class EngineImpl final : public Engine {
   Administration& administration() override { return admin_calls_; }
 
  private:
+  std::string why_queued(const Task& task) const;
+
   const std::function<void(Time)> wake_at_;
   Reply<void> drained_;
 
@@ -66,6 +71,8 @@ class EngineImpl final : public Engine {
   Agents agents_;
   Slots slots_;
   Quotas quotas_;
+  Programs* const programs_;
+  Memory memory_;
   Purses purses_;
   Batches batches_;
   Parents parents_;
@@ -106,6 +113,8 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings with)
           shared_.clock, shared_.timers,
           [this](const std::string& agent, const std::string& model) { return agents_.account_of(agent, model); },
           [this] { shared_.schedule(); }),
+      programs_(parts.programs),
+      memory_(programs_, agents_, slots_, shared_.settings.max_memory),
       looks_(parts.folders != nullptr ? *parts.folders : parts.readers, parts.loop, parts.clock, shared_.timers,
              [this] { shared_.schedule(); }),
       // Only commands print; their driver reads the logs.
@@ -119,7 +128,7 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings with)
       decisions_(shared_, agents_, batches_, feeds_),
       lives_(shared_, commits_, decisions_, slots_, batches_),
       starts_(shared_, lives_, slots_),
-      views_(shared_, slots_),
+      views_(shared_, slots_, [this](const Task& task) { return why_queued(task); }),
       each_(shared_),
       own_notices_(shared_, lives_, agents_),
       deadlines_(shared_, lives_, purses_),
@@ -175,7 +184,8 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings with)
                     .slots = slots_,
                     .quotas = quotas_,
                     .lives = lives_,
-                    .feeds = feeds_},
+                    .feeds = feeds_,
+                    .programs = programs_},
                    std::move(parts.pinned), std::move(parts.settings_changed)),
       recovery_({.shared = shared_,
                  .agents = agents_,
@@ -204,7 +214,10 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings with)
                   .batch_calls = batch_calls_,
                   .session_calls = session_calls_}) {
   lives_.follow(aftermath_);
-  slots_.set_gate([this](const std::string& agent, const std::string& model) { return !quotas_.hold(agent, model); });
+  slots_.set_gate([this](const std::string& agent, const std::string& model) {
+    return !quotas_.hold(agent, model) && !memory_.hold(agent);
+  });
+  if (programs_ != nullptr) programs_->on_less([this] { shared_.schedule(); });
   commits_.on_group([this] { feeds_.wake_all(); });
   shared_.on_tick([this] {
     const Time next = tick();
@@ -212,7 +225,17 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings with)
   });
 }
 
+// Why a turn in line is held back, beside that others are before it.
+std::string EngineImpl::why_queued(const Task& task) const {
+  const Launch& launch = task.launch;
+  if (quotas_.hold(launch.agent_id, launch.model))
+    return fmt::format("The usage limit of {} is used up: errand quota says until when.",
+                       agents_.account_of(launch.agent_id, launch.model).name());
+  return memory_.hold(launch.agent_id) ? memory_.why() : std::string();
+}
+
 EngineImpl::~EngineImpl() {
+  if (programs_ != nullptr) programs_->on_less({});
   turns_.leave();
   lives_.each([](const LivePtr& live) { live->inbox.clear(); });  // Whoever waits for something of it may hold it.
   turns_.destroy_dead();

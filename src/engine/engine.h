@@ -18,6 +18,7 @@
 #include "base/id.h"
 #include "base/time.h"
 #include "driver/driver.h"
+#include "driver/programs.h"
 #include "engine/administration.h"
 #include "engine/sessions.h"
 #include "engine/streams.h"
@@ -58,6 +59,8 @@ struct EngineParts {
   // Threads for what launches name on disks, which may hang there: Driver::look. Absent: readers.
   Executor* folders = nullptr;
   Changes* changes = nullptr;  // Who keeps what tasks changed. Absent: nobody.
+  // What the drivers' programs use; absent: they start none.
+  Programs* programs = nullptr;
 };
 
 class Engine {

@@ -32,6 +32,22 @@ Part tool_result(const report::ToolCompleted& done) {
   return part;
 }
 
+UsageRow usage_row(const report::Used& used, const Task& task, Time now) {
+  const Usage& usage = used.usage;
+  UsageRow row{.at = now, .task_id = task.id, .turn = task.turn, .provider = used.provider};
+  row.model = used.model.empty() ? task.launch.model : used.model;
+  row.agent = agent_name(task.launch);
+  row.folder = task.launch.work_dir;
+  row.tokens = {.input = std::max<int64_t>(0, usage.input_tokens - usage.cache_read_tokens - usage.cache_write_tokens),
+                .output = usage.output_tokens,
+                .cache_read = usage.cache_read_tokens,
+                .cache_write = usage.cache_write_tokens};
+  row.source = used.source;
+  if (used.source != PriceSource::unknown) row.cost_usd = usage.cost_usd;
+  row.priced_at = used.priced_at;
+  return row;
+}
+
 }  // namespace
 
 void Recorder::start(int64_t last_message, std::optional<Message> open) {
@@ -192,6 +208,10 @@ void Recorder::record(const Report& report, Task& after, IdSource& ids, Recordin
                    usage.input_tokens += used.usage.input_tokens;
                    usage.output_tokens += used.usage.output_tokens;
                    usage.cost_usd += used.usage.cost_usd;
+                   usage.cache_read_tokens += used.usage.cache_read_tokens;
+                   usage.cache_write_tokens += used.usage.cache_write_tokens;
+                   usage.unpriced = usage.unpriced || used.source == PriceSource::unknown;
+                   out.usage.push_back(usage_row(used, after, now));
                    flush(out, now);
                    out.events.push_back(progress_event(after, now));
                  },

@@ -25,6 +25,7 @@ struct Recording {
   std::vector<Event> events;
   std::map<size_t, std::string> texts;  // The text of `output` events, by index: for those who read live.
   std::vector<Message> messages;
+  std::vector<UsageRow> usage;
   std::vector<std::shared_ptr<Syncable>> sync_first;
 };
 

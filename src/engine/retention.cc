@@ -22,6 +22,8 @@ constexpr size_t ended_sessions_max = 10'000;
 constexpr int forget_rows = 1'000;      // In one commit,
 constexpr int64_t forget_each = 1'000;  // and as soon as so many were made.
 constexpr Millis forget_pause_ms = 60'000;
+constexpr Millis forget_every_ms = 86'400'000;  // At the latest: rows of usage become old without a mark.
+constexpr Millis usage_kept_ms = 400LL * 86'400'000;
 constexpr Millis forget_after_start_ms = 60'000;  // A start has better things to do.
 }  // namespace
 
@@ -126,16 +128,21 @@ void Retention::forget_due() {
                  OldMarks sessions = old_marks(*marks, before, ended_sessions_max, forget_rows);
                  const bool full = sessions.gone.size() == forget_rows;
                  commit.settings = std::move(sessions.gone);
-                 commit.forget = {.before = before, .most = tombstones_max, .rows = forget_rows};
-                 commits_.store(std::move(commit),
-                                [this, full, oldest = sessions.oldest](const Result<Committed>& stored) {
-                                  if (!stored) return arm_forgetting(forget_pause_ms);
-                                  if (full || stored->forgotten == forget_rows) return arm_forgetting(0);
-                                  Time next = stored->oldest_tombstone;
-                                  if (!next || (oldest && oldest < next)) next = oldest;
-                                  if (next)
-                                    arm_forgetting(std::max(next + mark_kept_ms - shared_.wall(), forget_pause_ms));
-                                });
+                 commit.forget = {.before = before,
+                                  .most = tombstones_max,
+                                  .rows = forget_rows,
+                                  .usage_before = shared_.wall() - usage_kept_ms};
+                 commits_.store(
+                     std::move(commit), [this, full, oldest = sessions.oldest](const Result<Committed>& stored) {
+                       if (!stored) return arm_forgetting(forget_pause_ms);
+                       if (full || stored->forgotten == forget_rows || stored->usage_forgotten == forget_rows)
+                         return arm_forgetting(0);
+                       Time next = stored->oldest_tombstone;
+                       if (!next || (oldest && oldest < next)) next = oldest;
+                       Millis delay = forget_every_ms;
+                       if (next) delay = std::min(delay, next + mark_kept_ms - shared_.wall());
+                       arm_forgetting(std::max(delay, forget_pause_ms));
+                     });
                });
 }
 

@@ -1,5 +1,6 @@
 // Retention: what is old goes by itself: tasks at rest when their time is over, and the marks of what went (why a
-// task or a session is not there, and which idempotency keys were used) after a month, or where there are too many.
+// task or a session is not there, and which idempotency keys were used) after a month, or where there are too many; and
+// rows of usage after 400 days.
 //
 // Ages are differences of wall times. A clock that was set must not make everything old at once: where it has moved
 // against the steady one by an hour, nothing is removed for an hour. Engine thread only.

@@ -114,6 +114,10 @@ int64_t Slots::queued(const std::function<bool(const std::string&, const std::st
   return count;
 }
 
+void Slots::each_holder(const std::function<void(const TaskId&, const std::string&)>& tell) const {
+  for (const auto& [id, key] : holders_) tell(id, key.first);
+}
+
 std::optional<int64_t> Slots::position(const TaskId& id) const {
   const auto place = places_.find(id);
   if (place == places_.end()) return {};

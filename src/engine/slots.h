@@ -55,6 +55,7 @@ class Slots {
   // Its place in line, from 1.
   std::optional<int64_t> position(const TaskId& id) const;
   int64_t running() const { return static_cast<int64_t>(holders_.size()); }
+  void each_holder(const std::function<void(const TaskId& id, const std::string& agent)>& tell) const;
   // How many of these are in line: those of the agents and models that `which` names.
   int64_t queued(const std::function<bool(const std::string& agent, const std::string& model)>& which) const;
   int64_t queued() const { return static_cast<int64_t>(places_.size()); }

@@ -36,6 +36,14 @@ void TaskCalls::answer(TaskId id, input::Answered answer, Reply<TaskView> reply)
   lives_.submit(id, {.input = std::move(answer), .reply = views_.shown_to(std::move(reply))});
 }
 
+void TaskCalls::edit(TaskId id, input::Edit edit, Reply<TaskView> reply) {
+  if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
+  size_t bytes = edit.title ? edit.title->size() : 0;
+  for (const auto& [label, value] : edit.labels) bytes += label.size() + (value ? value->size() : 0);
+  reply = commits_.charged(std::move(reply), bytes);
+  lives_.submit(id, {.input = std::move(edit), .reply = views_.shown_to(std::move(reply))});
+}
+
 void TaskCalls::retry(TaskId id, std::optional<NewMessage> message, Reply<TaskView> reply) {
   if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
   reply = commits_.charged(std::move(reply), message ? message->text.size() + message->content.size() : 0);

@@ -41,6 +41,7 @@ class TaskCalls final : public Tasks {
   void message(TaskId id, NewMessage message, Reply<MessageTaken> reply) override;
   void resume(TaskId id, NewMessage message, Reply<MessageTaken> reply) override;
   void answer(TaskId id, input::Answered answer, Reply<TaskView> reply) override;
+  void edit(TaskId id, input::Edit edit, Reply<TaskView> reply) override;
   void remove(TaskId id, Gone why, Reply<void> reply) override;
   void clear(Scope scope, Reply<Cleared> reply) override;
   void result(TaskId id, Millis block_ms, Reply<ResultView> reply) override {

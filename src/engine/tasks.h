@@ -76,6 +76,8 @@ class Tasks {
   virtual void resume(TaskId id, NewMessage message, Reply<MessageTaken> reply) = 0;
   // An open question's answer. conflict where it was answered before.
   virtual void answer(TaskId id, input::Answered answer, Reply<TaskView> reply) = 0;
+  // Its title, labels, pin and archive, in any state.
+  virtual void edit(TaskId id, input::Edit edit, Reply<TaskView> reply) = 0;
   // The rows go at once, with those of the tasks that it launched; what runs is ended behind it.
   virtual void remove(TaskId id, Gone why, Reply<void> reply) = 0;
   // Removes what is at rest.

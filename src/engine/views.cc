@@ -8,7 +8,9 @@ namespace errand {
 
 TaskMoment Views::moment(const Task& task) const {
   TaskMoment moment{.now = shared_.wall()};
-  if (task.phase == TurnPhase::queued) moment.queue_position = slots_.position(task.id);
+  if (task.phase != TurnPhase::queued) return moment;
+  moment.queue_position = slots_.position(task.id);
+  if (why_queued_) moment.queue_reason = why_queued_(task);
   return moment;
 }
 

@@ -1,6 +1,10 @@
 // Views: tasks as callers are shown them. Reads, and decides nothing. Engine thread only.
 #pragma once
 
+#include <functional>
+#include <string>
+#include <utility>
+
 #include "engine/shared.h"
 #include "engine/slots.h"
 #include "engine/task_view.h"
@@ -9,7 +13,10 @@ namespace errand {
 
 class Views {
  public:
-  Views(Shared& shared, const Slots& slots) : shared_(shared), slots_(slots) {}
+  // Why a task in line is held back, as a sentence; empty: others are before it, or all slots are taken.
+  using WhyQueued = std::function<std::string(const Task&)>;
+  Views(Shared& shared, const Slots& slots, WhyQueued why_queued = {})
+      : shared_(shared), slots_(slots), why_queued_(std::move(why_queued)) {}
 
   // What is known of a task at this moment, beside what is stored.
   TaskMoment moment(const Task& task) const;
@@ -22,6 +29,7 @@ class Views {
  private:
   Shared& shared_;
   const Slots& slots_;
+  const WhyQueued why_queued_;
 };
 
 // A message of a user, as it is stored. `content` was checked before.

@@ -45,6 +45,17 @@ SessionId client_session(const net::Request& request, const Incoming& message) {
   return SessionId(id);
 }
 
+bool may_be_forked(const net::Request& request, const SessionId& session) {
+  if (!request.who.session.empty()) return true;
+  if (request.header("errand-session-id") != session.value && request.param("session").value_or("") != session.value)
+    return false;
+  // OpenCode's and tasks', or a UUID: Claude Code's.
+  const auto is_uuid = [](std::string_view id) {
+    return id.size() == 36 && id.find_first_not_of("0123456789abcdefABCDEF-") == std::string_view::npos;
+  };
+  return session.value.starts_with("ses_") || is_uuid(session.value);
+}
+
 std::string work_dir_of(const net::Request& request) {
   if (!request.who.session.empty()) return {};
   const std::optional<std::string> folder = from_base64(request.header("errand-work-dir"));

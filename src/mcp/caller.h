@@ -18,6 +18,11 @@ SessionId caller_of(const net::Request& request, const Incoming& message, const 
 // have to name their sessions.
 SessionId client_session(const net::Request& request, const Incoming& message);
 
+// Whether `session`, which caller_of() found, may be a conversation that errand can copy, as far as its id says: a
+// task's own, or one of Claude Code or OpenCode that the client named. A session that errand made for the client, and a
+// thread of Codex, is none.
+bool may_be_forked(const net::Request& request, const SessionId& session);
+
 // Where the client is: the header Errand-Work-Dir, base64 of an absolute path, which `errand mcp` sends. Empty where
 // it says nothing that is one, and for a task: what a task launches works in that task's folder.
 std::string work_dir_of(const net::Request& request);

@@ -62,6 +62,7 @@ std::string idempotency_key(const net::Request& request) {
 }
 
 void read_caller(const net::Request& request, Peer& peer) {
+  peer.forks = may_be_forked(request, peer.session);
   peer.work_dir = work_dir_of(request);
   peer.who = request.who.id;
   peer.rights = net::rights_of(request.who);

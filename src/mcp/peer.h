@@ -32,6 +32,7 @@ struct Peer {
   std::string who = "owner";  // Whose credentials; handles that are given out hold for them alone.
   tools::Rights rights = {};  // By the scopes of its token.
   std::string work_dir = {};  // Where it is, where it says so; absolute.
+  bool forks = false;         // Its session may be a conversation that can be copied.
   bool elicits = false;       // It can ask a person, by a form.
   bool takes_tasks = false;   // It said that it understands the tasks extension (modern).
 };

@@ -37,14 +37,14 @@ std::string notice_text(const Notice& notice, size_t share) {
   return bounded(notice.text, share, "background_output reads the whole.");
 }
 
-// The schema of a tool's answer over MCP, which brings what ended meanwhile.
-std::string with_notices(std::string schema) {
-  constexpr std::string_view begin = R"("properties":{)";
-  constexpr std::string_view notices =
-      R"("notices":{"type":"array","items":{"type":"string"},"description":"What ended since the last answer."})";
-  const size_t at = schema.find(begin) + begin.size();
-  schema.insert(at, std::string(notices) + (schema[at] == '}' ? "" : ","));
-  return schema;
+// What the protocol does not assume anyway: a tool that says nothing may change and delete things, in an open world.
+void write_annotations(JsonOut& out, const tools::Annotations& annotations) {
+  out.key("annotations").object();
+  if (annotations.read_only) out.field("readOnlyHint", true);
+  if (!annotations.read_only && !annotations.destructive) out.field("destructiveHint", false);
+  if (!annotations.read_only && annotations.idempotent) out.field("idempotentHint", true);
+  if (!annotations.open_world) out.field("openWorldHint", false);
+  out.end();
 }
 
 }  // namespace
@@ -123,18 +123,16 @@ std::string tools_result(const Rpc& rpc) {
   JsonOut out(text);
   begin_result(out, rpc);
   out.key("tools").array();
-  for (const tools::ToolInfo& tool : rpc.parts.tools.list()) {
+  for (const tools::ToolInfo& tool : rpc.parts.tools.list(rpc.peer.forks)) {
     out.object().field("name", tool.name).field("title", tool.title).field("description", tool.description);
-    out.key("inputSchema").raw(tool.input_schema).key("outputSchema").raw(with_notices(tool.output_schema));
-    out.key("annotations").object().field("title", tool.title).field("readOnlyHint", tool.annotations.read_only);
-    out.field("destructiveHint", tool.annotations.destructive);
-    out.field("idempotentHint", tool.annotations.idempotent).field("openWorldHint", tool.annotations.open_world);
-    out.end();
+    out.key("inputSchema").raw(tool.input_schema);
+    write_annotations(out, tool.annotations);
     if (!rpc.modern() && tool.role == tools::Role::starts) out.key("execution").raw(R"({"taskSupport":"optional"})");
     out.end();
   }
   out.end();
-  cache_for(out, rpc, fixed_ttl_ms, "public");
+  // It names the agents that are here now, and depends on whose conversation asks.
+  cache_for(out, rpc, tools_ttl_ms, "private");
   out.end();
   return text;
 }

@@ -20,6 +20,7 @@ void begin_result(JsonOut& out, const Rpc& rpc, std::string_view type = "complet
 // How long a modern client may keep it. Lists that never change are anybody's; what tells of tasks is this caller's.
 void cache_for(JsonOut& out, const Rpc& rpc, int64_t ttl_ms, std::string_view scope);
 inline constexpr int64_t fixed_ttl_ms = 3'600'000;
+inline constexpr int64_t tools_ttl_ms = 300'000;
 
 std::string initialize_result(const Rpc& rpc);
 std::string discover_result(const Rpc& rpc);

@@ -66,7 +66,7 @@ std::string plain_name(std::string_view model) {
 }
 
 ModelInfo info_of(const Row& row) {
-  return {row.context, row.output, row.in, row.out, row.cache_read, row.cache_write, true};
+  return {row.context, row.output, row.in, row.out, row.cache_read, row.cache_write, true, false};
 }
 
 template <class Number>
@@ -88,7 +88,7 @@ Status take(const std::map<std::string, std::string>& options, const char* name,
 ModelInfo model_info(std::string_view model) {
   const std::string name = plain_name(model);
   // The bare name of a family whose later members cost otherwise.
-  if (name == "gpt-5") return {400'000, 128'000, 1.25, 10, 0.125, 0, true};
+  if (name == "gpt-5") return {400'000, 128'000, 1.25, 10, 0.125, 0, true, false};
   for (const Row& row : rows)
     if (name.starts_with(row.prefix)) return info_of(row);
   return {};
@@ -102,6 +102,7 @@ Result<ModelInfo> with_options(ModelInfo info, const std::map<std::string, std::
        {std::pair("input_usd", &info.input_usd), std::pair("output_usd", &info.output_usd),
         std::pair("cache_read_usd", &info.cache_read_usd), std::pair("cache_write_usd", &info.cache_write_usd)})
     if (Status read = take(options, name, *number); !read) return std::unexpected(read.error());
+  info.set = options.contains("input_usd") || options.contains("output_usd");
   return info;
 }
 

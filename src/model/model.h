@@ -99,13 +99,17 @@ struct TokenUse {
 enum class Stop : uint8_t { end, tool_calls, length, refusal, other };
 std::string_view name(Stop stop);
 
+// Where Answer::cost_usd comes from. Unknown: there is none, which is not 0.
+enum class CostFrom : uint8_t { unknown, provider, table, setting };
+
 struct Answer {
   std::vector<Block> blocks;
   Stop stop = Stop::end;
   TokenUse use;
   bool use_known = false;  // Some servers count nothing.
   double cost_usd = 0;     // What the provider said it costs, else by the prices that are known; 0 where none is.
-  std::string model;       // That answered, where it said so.
+  CostFrom cost_from = CostFrom::unknown;
+  std::string model;  // That answered, where it said so.
 
   bool operator==(const Answer&) const = default;
 };

@@ -104,7 +104,12 @@ class AskImpl final : public Ask, private http::Handler {
       return refused(judge_stream(decoder_->error().value_or(cut), began));
     }
     for (Block& block : answer->blocks) hide(block);
-    if (answer->cost_usd <= 0) answer->cost_usd = cost_usd(info_, answer->use);
+    if (answer->cost_usd > 0) {
+      answer->cost_from = CostFrom::provider;
+    } else if (answer->use_known && info_.priced()) {
+      answer->cost_usd = cost_usd(info_, answer->use);
+      answer->cost_from = info_.set ? CostFrom::setting : CostFrom::table;
+    }
     listener_.answered(std::move(*answer));  // May destroy this.
   }
 

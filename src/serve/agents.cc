@@ -6,6 +6,7 @@
 
 #include "api/agents.h"
 #include "driver/acp/acp_driver.h"
+#include "programs/known.h"
 #include "tools/presets.h"
 
 namespace errand::serve {
@@ -24,10 +25,11 @@ std::vector<Agent> found_agents(const std::map<std::string, Driver*>& drivers,
        .driver = "demo",
        .description = "A demonstration: needs no model and shows every kind of event. Ask it for help."}};
   // Before the demonstration: `errand ask` takes the first that can be used.
-  for (const auto& [driver, description] : {std::pair("opencode", "OpenCode, as you have it set up."),
-                                            std::pair("claude", "Claude Code, as you have it set up.")})
+  for (const char* const driver : {"opencode", "claude"})
     if (drivers.contains(driver))
-      agents.insert(agents.end() - 1, {.id = driver, .name = driver, .driver = driver, .description = description});
+      agents.insert(
+          agents.end() - 1,
+          {.id = driver, .name = driver, .driver = driver, .description = programs::find(driver)->description});
   for (Agent& agent : acp::found_agents(environment)) agents.insert(agents.end() - 1, std::move(agent));
   return agents;
 }

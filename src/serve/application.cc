@@ -127,8 +127,14 @@ Status Application::make_engine() {
                                        drivers_->use(now);
                                      },
                                  .folders = &ground_.folders,
-                                 .changes = &drivers_->changes()},
+                                 .changes = &drivers_->changes(),
+                                 .programs = &drivers_->programs()},
                                 settings);
+  survey_.emplace(Survey::Parts{.programs = drivers_->programs(),
+                                .timers = ground_.timers,
+                                .threads = ground_.folders,
+                                .loop = *ground_.loop,
+                                .environment = Environment::get().list()});
   return {};
 }
 
@@ -165,6 +171,8 @@ void Application::make_routes() {
       .stats = [this] { return server_->stats(); },
       .means = [this] { return means_of(supervisor_->abilities()); },
       .data_dir = data_dir_,
+      .programs = [this](const std::vector<Agent>& agents,
+                         Survey::Done done) { survey_->look(agents, std::move(done)); },
       .folders = &ground_.folders,
       .login = [this](const net::ExchangePtr& exchange) { return auth_->handle(exchange); },
       .page = net::serve_page,

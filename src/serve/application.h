@@ -19,6 +19,7 @@
 #include "serve/drivers.h"
 #include "serve/ground.h"
 #include "serve/server_file.h"
+#include "serve/survey.h"
 #include "settings/settings.h"
 #include "store/store.h"
 #include "tools/toolbox.h"
@@ -78,6 +79,7 @@ class Application {
   std::unique_ptr<process::SupervisorClient> supervisor_;
   ToolsForAgents agent_tools_;
   std::unique_ptr<Drivers> drivers_;
+  std::optional<Survey> survey_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<tools::Toolbox> tools_;
   std::unique_ptr<mcp::Protocol> protocol_;

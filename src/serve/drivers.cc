@@ -35,10 +35,12 @@ std::function<program::Holder::Bounds()> kept_of(const Settings& settings) {
 
 }  // namespace
 
+Drivers::Drivers(Clock& clock) : programs_({"claude", "acp", "opencode"}, clock) {}
+
 Result<std::unique_ptr<Drivers>> Drivers::make(const DriverParts& parts, const Settings& settings,
                                                const EngineSettings& engine) {
   Ground& ground = parts.ground;
-  std::unique_ptr<Drivers> made(new Drivers);
+  std::unique_ptr<Drivers> made(new Drivers(ground.clock));
   made->fork_ = engine.fork;
   made->watch_changes_ = engine.watch_changes;
   made->command_options_ = {.data_dir = parts.data_dir,
@@ -157,7 +159,8 @@ void Drivers::make_opencode(const DriverParts& parts) {
                                               .random = ground.random,
                                               .files = &ground.files,
                                               .background = &ground.calls,
-                                              .engine = ground.loop.get()});
+                                              .engine = ground.loop.get(),
+                                              .programs = &programs_});
 }
 
 // Where it is installed.
@@ -175,7 +178,8 @@ void Drivers::make_claude(const DriverParts& parts, const Settings& settings) {
                                         .random = ground.random,
                                         .files = &ground.files,
                                         .engine = ground.loop.get(),
-                                        .artifacts = command_.get()});
+                                        .artifacts = command_.get(),
+                                        .programs = &programs_});
 }
 
 void Drivers::make_acp(const DriverParts& parts, const Settings& settings) {
@@ -187,10 +191,12 @@ void Drivers::make_acp(const DriverParts& parts, const Settings& settings) {
                                .fork_limits = [this] { return fork_; }},
                               {.supervisor = parts.supervisor,
                                .timers = ground.timers,
+                               .clock = ground.clock,
                                .files = &ground.files,
                                .background = &ground.calls,
                                .engine = ground.loop.get(),
-                               .artifacts = command_.get()});
+                               .artifacts = command_.get(),
+                               .programs = &programs_});
 }
 
 }  // namespace errand::serve

@@ -11,6 +11,7 @@
 #include "driver/agent_tools.h"
 #include "driver/builtin/tools/tool_set.h"
 #include "driver/driver.h"
+#include "driver/programs.h"
 #include "driver/run/options.h"
 #include "driver/watched/orders.h"
 #include "driver/watched/watched_driver.h"
@@ -43,6 +44,7 @@ class Drivers {
   const std::map<std::string, Driver*>& all() const { return all_; }
   // Who keeps what tasks changed.
   Changes& changes() { return *orders_; }
+  Programs& programs() { return programs_; }
   const DefaultModel& default_model() const { return default_model_; }
   // On the loop, when settings have changed.
   void use(const EngineSettings& now) {
@@ -51,7 +53,7 @@ class Drivers {
   }
 
  private:
-  Drivers() = default;
+  explicit Drivers(Clock& clock);
   Status make_builtin(const DriverParts& parts, const Settings& settings);
   void make_opencode(const DriverParts& parts);
   void make_claude(const DriverParts& parts, const Settings& settings);
@@ -66,6 +68,7 @@ class Drivers {
   std::map<std::string, Driver*> all_;
   run::Options command_options_;
   // In this order: what refers to others comes after them.
+  Programs programs_;
   std::unique_ptr<Driver> command_;
   std::unique_ptr<Driver> demo_;
   std::unique_ptr<http::Client> http_;

@@ -1,8 +1,11 @@
-// The programs of errand that are not clients: the server, the supervisor, and what asks git for the server.
+// The programs of errand that are not clients (the server, the supervisor, and what asks git for the server), and what
+// the command line needs of their parts.
 #pragma once
 
 #include <string>
 
+#include "base/result.h"
+#include "settings/model_trial.h"
 #include "settings/read.h"
 
 namespace errand::serve {
@@ -20,5 +23,10 @@ int run_changes_order(const std::string& order);
 
 // The tools' descriptions as a JSON array, in the names of a family.
 std::string tools_json(std::string_view family);
+
+// One real question to a model before its settings are kept, as `errand setup` asks it; no server is needed. Asks for
+// one word, with these settings and nothing of the environment but proxies and certificates. Blocks until it has
+// answered, for a minute and a half at most. Errors say what to do; no key is in them.
+Result<ModelTrial> try_model(const ModelSettings& settings);
 
 }  // namespace errand::serve

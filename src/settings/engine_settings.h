@@ -17,6 +17,7 @@ struct EngineSettings {
   int max_concurrent = 3;
   std::map<std::string, int> max_per_agent;
   std::map<std::string, int> max_per_model;
+  int64_t max_memory = 0;  // Bytes that the programs of agents may use together before further ones wait; 0: any.
   bool allow_over_limit = false;
   Millis command_timeout_ms = 300'000;
   Millis idle_timeout_ms = 300'000;
@@ -41,6 +42,7 @@ struct EngineSettings {
   // Tool calls in a row that are equal, with equal results: a warning, and the end with code `loop`. 0: not watched.
   int loop_warn = 3;
   int loop_max = 5;
+  std::string default_agent = "auto";       // Does what names no agent; "auto": the first that can be used.
   std::string isolate = "none";             // Agents' tasks that do not say: none or worktree,
   std::string isolate_base = "head";        // and what their work tree begins with: head or dirty.
   std::string watch_changes = "agents";     // Whose folders are looked at before and after a turn: agents, all, off.

@@ -53,6 +53,16 @@ std::vector<Setting> rows() {
        .reach = Reach::running,
        .least = 1,
        .most = 10'000},
+      {.name = "max_memory",
+       .field = ERRAND_AT(int64_t, engine.max_memory),
+       .help = "While the programs of agents (Claude Code, OpenCode, agents over ACP) together use this many bytes, no "
+               "further one is started; those that only wait for a next turn are ended. 0: no limit.",
+       .reach = Reach::running,
+       .least = 0,
+       .most = 1LL << 50,
+       .zero_is_null = true,
+       .flag = "--max-memory",
+       .flag_value = "BYTES"},
       {.name = "allow_over_limit",
        .field = ERRAND_AT(bool, engine.allow_over_limit),
        .help = "A launch may say `authorize_over_limit`.",
@@ -209,6 +219,12 @@ std::vector<Setting> rows() {
       {.name = "env_allow",
        .field = ERRAND_AT(Texts, env_allow),
        .help = "Names (or beginnings, `CARGO_*`) that commands get from the server's environment."},
+      {.name = "default_agent",
+       .field = ERRAND_AT(std::string, engine.default_agent),
+       .help =
+           "The agent that does what names none, of `errand ask` and of agents' tools. `auto`: the first that can be "
+           "used, never the demonstration.",
+       .reach = Reach::running},
       {.name = "default_work_dir",
        .field = ERRAND_AT(std::string, engine.default_work_dir),
        .help = "The folder of a launch over REST that names none. Without it: the first of `work_dirs`, else the home "

@@ -1,5 +1,6 @@
 #include "store/cursor.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -41,6 +42,10 @@ uint32_t fingerprint(const TaskFilter& filter, Sort sort) {
   // Only where there are any: cursors from before this filter existed stay good.
   for (const AskKind kind : filter.asks) print.add(static_cast<int64_t>(kind));
   for (const WaitKind kind : filter.waits) print.add(-1 - static_cast<int64_t>(kind));
+  if (filter.unseen) print.add("unseen");
+  if (filter.archived) print.add(*filter.archived ? "archived" : "not archived");
+  if (filter.pinned) print.add(*filter.pinned ? "pinned" : "not pinned");
+  if (filter.fold) print.add("fold");
   return print.value();
 }
 
@@ -55,9 +60,17 @@ bool take_hex(std::string_view& text, size_t digits, T& out) {
 
 }  // namespace
 
+bool comes_after(const Place& place, const Place& other, Sort sort) {
+  if (sort == Sort::oldest) return place.number > other.number;
+  if (sort == Sort::updated && place.updated != other.updated) return place.updated < other.updated;
+  if (sort == Sort::attention && place.band != other.band) return place.band > other.band;
+  return place.number < other.number;
+}
+
 std::string make_cursor(const TaskFilter& filter, Sort sort, const Place& last) {
+  const int64_t second = sort == Sort::attention ? last.band : last.updated.ms;
   return fmt::format("c{:08x}{:016x}{:016x}", fingerprint(filter, sort), static_cast<uint64_t>(last.number),
-                     static_cast<uint64_t>(last.updated.ms));
+                     static_cast<uint64_t>(second));
 }
 
 Result<Place> read_cursor(std::string_view cursor, const TaskFilter& filter, Sort sort) {
@@ -71,7 +84,12 @@ Result<Place> read_cursor(std::string_view cursor, const TaskFilter& filter, Sor
   if (print != fingerprint(filter, sort))
     return fail(Code::invalid_argument,
                 "The cursor belongs to another list: repeat the same request, with the same filters and sort.");
-  return Place{static_cast<int64_t>(number), Time{static_cast<int64_t>(updated)}};
+  Place place{.number = static_cast<int64_t>(number)};
+  if (sort == Sort::attention)
+    place.band = static_cast<int>(std::min<uint64_t>(updated, band_count));
+  else
+    place.updated = Time{static_cast<int64_t>(updated)};
+  return place;
 }
 
 }  // namespace errand

@@ -90,6 +90,12 @@ class FaultyStore final : public Store {
   Result<BatchCounts> batch_counts(const BatchId& id) override {
     return read([&] { return inner_->batch_counts(id); });
   }
+  Result<BatchPage> batches(const std::string& cursor, int limit) override {
+    return read([&] { return inner_->batches(cursor, limit); });
+  }
+  Result<UsageReport> usage(const UsageQuery& query) override {
+    return read([&] { return inner_->usage(query); });
+  }
   Result<std::vector<TaskId>> tasks_of_parent(const SessionId& parent) override {
     return read([&] { return inner_->tasks_of_parent(parent); });
   }

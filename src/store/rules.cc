@@ -168,6 +168,8 @@ bool passes(const Task& task, const TaskFilter& filter, const std::vector<std::s
   if (filter.created_after && task.created_at <= filter.created_after) return false;
   if (filter.created_before && task.created_at >= filter.created_before) return false;
   if ((!filter.asks.empty() || !filter.waits.empty()) && !waits_as(task, filter)) return false;
+  if (filter.archived && task.archived != *filter.archived) return false;
+  if (filter.pinned && task.pinned != *filter.pinned) return false;
   if (filter.unseen && (task.state != TaskState::failed || task.retrieved_at)) return false;
   return found_in(task, terms);
 }

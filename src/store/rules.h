@@ -26,7 +26,8 @@ Error out_of_order(const Message& message, int64_t next);
 Error other_session(const Message& message);
 Error history_gone();
 
-// True where the task passes the filter; `terms` are query_terms(filter.query).
+// True where the task passes the filter (but for `fold`, which is about the others); `terms` are
+// query_terms(filter.query).
 bool passes(const Task& task, const TaskFilter& filter, const std::vector<std::string>& terms);
 
 // The events that belong to a message that was stored without its parts: (after, until], 0 for "still open".

@@ -23,6 +23,7 @@
 #include "task/message.h"
 #include "task/notice.h"
 #include "task/task.h"
+#include "task/usage.h"
 
 namespace errand {
 
@@ -41,6 +42,12 @@ struct Commit {
   int64_t before_version = 0;
   std::shared_ptr<const Task> after;
   std::optional<Gone> remove;
+
+  // The title or the labels of `after` differ from what is stored, which is otherwise left as it is: they are fixed but
+  // for an edit, and not written with every commit.
+  bool edited = false;
+  // What calls of models used: in the same commit as the event that tells of it. Never removed with its task.
+  std::vector<UsageRow> usage;
 
   std::vector<Event> events;       // The task's, with seq: from its last one up to after->last_seq. The store sets pos.
   std::vector<Message> messages;   // Inserted, or replaced where the id is known. seq 0: the next one of its session.
@@ -65,6 +72,7 @@ struct Commit {
     Time before;
     int64_t most = 0;
     int rows = 0;
+    Time usage_before = {};  // Rows of usage from before this time go too, at most `rows` of them.
   };
   std::optional<Forget> forget;
 
@@ -91,10 +99,13 @@ struct Committed {
   std::vector<int64_t> notice_seqs;   // In the order of Commit::notices.
   int64_t forgotten = 0;              // Tombstones that Commit::forget removed,
   Time oldest_tombstone;              // and the time of the oldest that is left; never: none is.
+  int64_t usage_forgotten = 0;        // Rows of usage that it removed.
 };
 
-// By the order in which they were stored, whatever the clock said; or by updated_at, the latest first.
-enum class Sort : uint8_t { newest, oldest, updated };
+// By the order in which they were stored, whatever the clock said; by updated_at, the latest first; or as people need
+// them (R15.1): by `band_of`, the newest first in each band. Of the last, a task that moves to another band between two
+// pages can be on both or on neither.
+enum class Sort : uint8_t { newest, oldest, updated, attention };
 
 struct TaskFilter {
   std::vector<TaskState> states;  // Empty: all.
@@ -109,7 +120,12 @@ struct TaskFilter {
   // What `waiting_for` shows of it: one of these. Both empty: it need not wait.
   std::vector<AskKind> asks;
   std::vector<WaitKind> waits;
-  bool unseen = false;  // Only those that failed and whose result nobody has read (R15.1).
+  bool unseen = false;                          // Only those that failed and whose result nobody has read (R15.1).
+  std::optional<bool> archived = std::nullopt;  // Only those that are, or are not; absent: both.
+  std::optional<bool> pinned = std::nullopt;    // Likewise.
+  // Of the tasks of one batch only the first one in the order of the list: a batch is one row (R15.1). A count has one
+  // for each batch.
+  bool fold = false;
   bool operator==(const TaskFilter&) const = default;
 };
 
@@ -128,6 +144,18 @@ struct TaskPage {
 struct StateCounts {
   int64_t by_state[task_state_count] = {};
   bool operator==(const StateCounts&) const = default;
+};
+
+// A batch, for a list of them.
+struct BatchInfo {
+  BatchId id;
+  BatchCounts counts;
+  std::string title;  // Of its first task,
+  Time created_at;    // and when that was made.
+};
+struct BatchPage {
+  std::vector<BatchInfo> batches;
+  std::string next_cursor;  // Empty: that was all.
 };
 
 // A task in line, small: what the engine keeps of the ones that wait.
@@ -212,6 +240,8 @@ class Store {
 
   // Batches and parents.
   virtual Result<BatchCounts> batch_counts(const BatchId& id) = 0;  // All zero: unknown.
+  // By their ids, the greatest first: those that errand made are the newest first. `limit` as of Page.
+  virtual Result<BatchPage> batches(const std::string& cursor, int limit) = 0;
   // All of them, at work or not; none for a session that is not known.
   virtual Result<std::vector<TaskId>> tasks_of_parent(const SessionId& parent) = 0;
 
@@ -238,6 +268,9 @@ class Store {
   virtual Result<std::optional<Commit::Key>> find_key(const std::string& key) = 0;
   // Those whose names begin with `prefix`, by name.
   virtual Result<std::vector<Commit::Setting>> settings(const std::string& prefix) = 0;
+
+  // Sums of what calls of models used. Reads every row of the time that is asked for.
+  virtual Result<UsageReport> usage(const UsageQuery& query) = 0;
 
   virtual StoreHealth health() = 0;  // Never waits.
 

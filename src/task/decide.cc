@@ -160,6 +160,31 @@ Result<Step> on(const Task& task, const input::NoticeTaken& input, Time now) {
   return std::move(move).done();
 }
 
+Result<Step> on(const Task& task, const input::Edit& input, Time now) {
+  Move move(task, now);
+  Task& t = move.task();
+  if (input.title) t.title = shown_title(*input.title);
+  if (t.title.empty())
+    return fail(Code::invalid_argument, "A title needs a character that can be seen.", "invalid_title");
+  t.renamed = t.title != title_of(t.launch);
+  for (const auto& [label, value] : input.labels) {
+    if (value)
+      t.launch.labels.insert_or_assign(label, *value);
+    else
+      t.launch.labels.erase(label);
+  }
+  if (t.launch.labels.size() > labels_max)
+    return fail(Code::invalid_argument, fmt::format("A task has at most {} labels; remove some first.", labels_max),
+                "too_many_labels");
+  if (input.pinned) t.pinned = *input.pinned;
+  if (input.archived) t.archived = *input.archived;
+  t.updated_at = task.updated_at;
+  if (t == task) return unchanged(task);
+  t.updated_at = now;
+  move.status();
+  return std::move(move).done();
+}
+
 Result<Step> on(const Task& task, const input::Remove& input, Time now) {
   if (input.only_at_rest && at_work(task.state))
     return conflict(

@@ -23,7 +23,7 @@
 //   completed  .        .              .                 .        .          -          resumed  -        gone
 //   failed     .        . (3)          . (3)             . (3)    .          -          -        pending  gone
 //   cancelled  .        . (3)          . (3)             . (3)    .          -          -        pending  gone
-//   (Activity, Taken, Asked, Answered, AskDue, Waits, GoesOn, Retrieved, ProgressDue, Isolated and NoticeTaken never change a state.
+//   (Activity, Taken, Asked, Answered, AskDue, Waits, GoesOn, Retrieved, ProgressDue, Isolated, NoticeTaken and Edit never change a state.
 //   Overrun is as Deadline. Noticed is as Prompt where it wakes; otherwise, and for a failed or cancelled task, it changes
 //   nothing: the notice waits for the next turn.)
 //
@@ -48,6 +48,7 @@
 // clang-format on
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -158,16 +159,23 @@ struct Isolated {
 struct NoticeTaken {
   NoticeId notice;
 };
+// A person tidies up the record: what is absent stays. Allowed in every state, and changes none.
+struct Edit {
+  std::optional<std::string> title;                               // Of which `shown_title` is not empty.
+  std::map<std::string, std::optional<std::string>> labels = {};  // By name; without a value: removed.
+  std::optional<bool> pinned = std::nullopt, archived = std::nullopt;
+};
 // Delete, clear, retention, the end of the parent session.
 struct Remove {
   bool only_at_rest = false;  // Clear and retention never touch a task at work.
 };
 }  // namespace input
 
-using Input = std::variant<input::Start, input::Activity, input::Taken, input::TurnEnded, input::Cancel,
-                           input::Deadline, input::Prompt, input::Retry, input::Lost, input::Asked, input::Answered,
-                           input::AskDue, input::Retrieved, input::ProgressDue, input::Waits, input::GoesOn,
-                           input::Overrun, input::Noticed, input::Isolated, input::NoticeTaken, input::Remove>;
+using Input =
+    std::variant<input::Start, input::Activity, input::Taken, input::TurnEnded, input::Cancel, input::Deadline,
+                 input::Prompt, input::Retry, input::Lost, input::Asked, input::Answered, input::AskDue,
+                 input::Retrieved, input::ProgressDue, input::Waits, input::GoesOn, input::Overrun, input::Noticed,
+                 input::Isolated, input::NoticeTaken, input::Edit, input::Remove>;
 
 namespace effect {
 struct Open {};  // Begin the turn with `Task::run`.
@@ -221,6 +229,9 @@ inline constexpr size_t answered_max = 100;
 
 // How many rules "allow always" may add to a task; past that it means "allow" once.
 inline constexpr size_t granted_max = 1'000;
+
+// How many labels a task may have.
+inline constexpr size_t labels_max = 100;
 
 // Restarts of a turn that hangs, where neither the launch nor the server's settings say how many.
 inline constexpr int max_restarts_default = 3;

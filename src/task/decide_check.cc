@@ -9,10 +9,29 @@ namespace {
 
 using Outcome = input::TurnEnded::Outcome;
 
-// The fields that no input may ever change.
-bool fixed_fields_differ(const Task& a, const Task& b) {
+// The fields that no input may ever change, but for those that people edit.
+bool fixed_fields_differ(const Task& a, Task b, const Input& input) {
+  if (std::holds_alternative<input::Edit>(input)) {
+    b.launch.labels = a.launch.labels;
+    b.title = a.title;
+    b.renamed = a.renamed;
+    b.pinned = a.pinned;
+    b.archived = a.archived;
+  }
   return a.id != b.id || a.launch != b.launch || a.title != b.title || a.session_id != b.session_id ||
-         a.created_at != b.created_at || a.is_forked != b.is_forked;
+         a.created_at != b.created_at || a.is_forked != b.is_forked || a.pinned != b.pinned ||
+         a.archived != b.archived || a.renamed != b.renamed;
+}
+
+// An edit is told, and touches nothing of the work.
+std::string broken_edit(const Task& before, const Input& input, const Step& step) {
+  if (!std::holds_alternative<input::Edit>(input)) return {};
+  if (!step.effects.empty() || step.turn_ended || step.asked || step.removed)
+    return "an edit has no effect on the work";
+  if (step.unchanged) return {};
+  if (before.state != step.after.state || before.phase != step.after.phase || before.run != step.after.run)
+    return "an edit changes no state";
+  return has_event(step, EventType::task_status) ? std::string{} : "an edit is told";
 }
 
 // The table of moves in decide.h, as code of its own: which states may follow.
@@ -143,7 +162,8 @@ std::string broken_rule(const Task& before, const Input& input, const Result<Ste
     const bool stops = find_effect<effect::Stop>(step) != nullptr;
     return stops == (before.phase == TurnPhase::working) ? std::string{} : "removing ends what is at work";
   }
-  if (fixed_fields_differ(before, step.after)) return "what was fixed at launch stays";
+  if (fixed_fields_differ(before, step.after, input)) return "what was fixed at launch stays";
+  if (std::string broken = broken_edit(before, input, step); !broken.empty()) return broken;
   if (!legal_move(before.state, step.after.state, input)) return "the table has no such move";
   if (step.asked && (step.after.asks.empty() || step.after.asks.size() != before.asks.size() + 1))
     return "`asked` announces a new question";
@@ -181,9 +201,10 @@ std::string LifeCheck::broken_rule(const Task& before, const Input& input, const
     return "the turn of a task has ended when it rests and nothing of it is left";
   if (after.phase == TurnPhase::queued && ended_turns_.contains(after.turn)) return "a turn in line has not ended";
 
-  // That a notice was taken, or what became of its changes, is told whenever it happens; all else after `end` begins a
-  // new turn.
-  if (std::holds_alternative<input::NoticeTaken>(input) || std::holds_alternative<input::Isolated>(input))
+  // That a notice was taken, the record edited, or what became of its changes, is told whenever it happens; all else
+  // after `end` begins a new turn.
+  if (std::holds_alternative<input::NoticeTaken>(input) || std::holds_alternative<input::Isolated>(input) ||
+      std::holds_alternative<input::Edit>(input))
     return broken;
   if (ended_ && !step.events.empty() && !std::holds_alternative<input::Prompt>(input) &&
       !std::holds_alternative<input::Noticed>(input) && !std::holds_alternative<input::Retry>(input))
@@ -202,7 +223,7 @@ std::string describe(const Input& input) {
   static constexpr const char* names[] = {"Start",     "Activity",    "Taken", "TurnEnded", "Cancel",   "Deadline",
                                           "Prompt",    "Retry",       "Lost",  "Asked",     "Answered", "AskDue",
                                           "Retrieved", "ProgressDue", "Waits", "GoesOn",    "Overrun",  "Noticed",
-                                          "Isolated",  "NoticeTaken", "Remove"};
+                                          "Isolated",  "NoticeTaken", "Edit",  "Remove"};
   static_assert(std::size(names) == std::variant_size_v<Input>);
   std::string text = names[input.index()];
   if (const auto run = named_run(input)) text += fmt::format(" run={}", *run);
@@ -266,6 +287,13 @@ std::vector<Input> all_inputs(const Task& task, int serial) {
   for (const char* state : {"preparing", "merged"})
     out.push_back(input::Isolated{Isolation{.kind = "worktree", .state = state, .path = "/wt"}});
   out.push_back(input::NoticeTaken{NoticeId("ntc_1")});
+  out.push_back(input::Edit{});
+  out.push_back(input::Edit{.title = fmt::format("Title {}", serial)});
+  out.push_back(input::Edit{.title = " \n "});
+  out.push_back(input::Edit{.title = std::nullopt, .labels = {{"sort", fmt::format("{}", serial)}, {"gone", {}}}});
+  out.push_back(input::Edit{.title = std::nullopt, .labels = {{"sort", std::nullopt}}});
+  for (const bool on : {false, true})
+    out.push_back(input::Edit{.title = std::nullopt, .labels = {}, .pinned = on, .archived = !on});
   out.push_back(input::Remove{});
   out.push_back(input::Remove{.only_at_rest = true});
   return out;

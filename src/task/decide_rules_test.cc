@@ -554,5 +554,52 @@ TEST(Bounds, TheNewestAnswersOfATurnAreKept) {
   EXPECT_EQ(task.asks.back().request_id, id(3 * answered_max - 1));
 }
 
+// --- Records (R15).
+
+TEST(DecideEdit, ChangesTheRecordInEveryStateAndNothingElse) {
+  const Task cancelled = after(running(), input::Cancel{"user"});
+  for (const Task& task : {made(), running(), completed(), failed(), cancelled}) {
+    const Step edited =
+        step(task, input::Edit{.title = "  The flaky test\nand more", .labels = {{"team", "core"}}, .pinned = true});
+    EXPECT_EQ(edited.after.title, "The flaky test");
+    EXPECT_TRUE(edited.after.renamed);
+    EXPECT_TRUE(edited.after.pinned);
+    EXPECT_FALSE(edited.after.archived);
+    EXPECT_EQ(edited.after.launch.labels, (StringMap{{"team", "core"}}));
+    EXPECT_EQ(edited.after.state, task.state);
+    EXPECT_EQ(edited.after.phase, task.phase);
+    EXPECT_TRUE(edited.effects.empty());
+    EXPECT_TRUE(has_event(edited, EventType::task_status));
+    // The same again changes nothing, and is not told.
+    EXPECT_TRUE(step(edited.after, input::Edit{.title = "The flaky test", .pinned = true}).unchanged);
+    const Task back = after(edited.after, input::Edit{.title = task.title, .labels = {{"team", std::nullopt}}});
+    EXPECT_FALSE(back.renamed);
+    EXPECT_TRUE(back.launch.labels.empty());
+    EXPECT_TRUE(after(back, input::Edit{.title = std::nullopt, .archived = true}).archived);
+  }
+}
+
+TEST(DecideEdit, RefusesATitleThatCannotBeSeenAndTooManyLabels) {
+  EXPECT_EQ(refusal(made(), input::Edit{.title = " \n\u200b"}).code, Code::invalid_argument);
+  input::Edit many{.title = std::nullopt};
+  for (size_t i = 0; i <= labels_max; ++i) many.labels.emplace("label" + std::to_string(i), "x");
+  EXPECT_EQ(refusal(made(), many).reason, "too_many_labels");
+}
+
+TEST(Band, SaysWhatNeedsSomebodyFirst) {
+  Task asks = after(running(), input::Asked{1, question("req_1")});
+  asks.pinned = true;
+  EXPECT_EQ(band_of(asks), Band::asks);
+  EXPECT_EQ(band_of(failed()), Band::unseen);
+  EXPECT_EQ(band_of(after(failed(), input::Retrieved{})), Band::rest);
+  EXPECT_EQ(band_of(running()), Band::running);
+  EXPECT_EQ(band_of(after(running(), input::Waits{1, {WaitKind::quota, "It waits.", Time{}}})), Band::waits);
+  EXPECT_EQ(band_of(made()), Band::pending);
+  EXPECT_EQ(band_of(completed()), Band::rest);
+  Task pinned = completed();
+  pinned.pinned = true;
+  EXPECT_EQ(band_of(pinned), Band::pinned);
+}
+
 }  // namespace
 }  // namespace errand

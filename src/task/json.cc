@@ -65,7 +65,7 @@ void write_head(JsonOut& out, const Task& task, size_t diff_characters) {
   out.field("stopping", task.stopping);
   out.field("agent_id", launch.agent_id).field("agent", agent_name(launch));
   out.text_or_null("model", launch.model);
-  out.field("title", task.title);
+  out.field("title", task.title).field("pinned", task.pinned).field("archived", task.archived);
 }
 
 void write_middle(JsonOut& out, const Task& task, std::optional<int64_t> queue_position) {
@@ -179,6 +179,7 @@ void write_whole(JsonOut& out, const Task& task, const TaskMoment& moment, LongT
   texts.text("command", task.launch.command);
   write_bounds(out, task.launch);
   write_middle(out, task, moment.queue_position);
+  out.text_or_null("queue_reason", moment.queue_reason);
   texts.result(task.result);
   texts.error(task.error);
   write_tail(out, task, moment.now);
@@ -323,7 +324,15 @@ void write_progress(JsonOut& out, const Progress& progress, Time now) {
   out.field("turns", progress.turns);
   out.key("usage").object();
   out.field("input_tokens", progress.usage.input_tokens).field("output_tokens", progress.usage.output_tokens);
-  out.field("cost_usd", progress.usage.cost_usd).end();
+  out.field("cache_read_tokens", progress.usage.cache_read_tokens);
+  out.field("cache_write_tokens", progress.usage.cache_write_tokens);
+  // What has no price is unknown, never 0 (R15.3).
+  if (progress.usage.unpriced && progress.usage.cost_usd <= 0) {
+    out.key("cost_usd").null();
+  } else {
+    out.field("cost_usd", progress.usage.cost_usd);
+  }
+  out.field("unpriced", progress.usage.unpriced).end();
   out.field("output_bytes", progress.output_bytes).field("output_lines", progress.output_lines);
   if (progress.output_truncated) out.field("output_truncated", true);
   out.field("cpu_s", progress.cpu_s).field("memory_bytes", progress.memory_bytes);

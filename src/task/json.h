@@ -19,6 +19,8 @@ class JsonOut;
 struct TaskMoment {
   Time now;
   std::optional<int64_t> queue_position;  // 1 is next; absent unless its turn is queued.
+  // With it: what holds the turn back beside those before it and a free slot, as a sentence; empty: nothing does.
+  std::string queue_reason = {};
 };
 
 // The whole task.

@@ -161,6 +161,9 @@ std::string encode_progress(const Task& task) {
   fields.field("input_tokens", progress.usage.input_tokens);
   fields.field("output_tokens", progress.usage.output_tokens);
   fields.field("cost_usd", progress.usage.cost_usd);
+  fields.field("cache_read_tokens", progress.usage.cache_read_tokens);
+  fields.field("cache_write_tokens", progress.usage.cache_write_tokens);
+  fields.field("unpriced", progress.usage.unpriced);
   fields.field("output_bytes", progress.output_bytes);
   fields.field("output_lines", progress.output_lines);
   fields.field("output_truncated", progress.output_truncated);
@@ -197,6 +200,9 @@ Status decode_progress(std::string_view text, Task& task) {
   fields.integer("input_tokens", progress.usage.input_tokens);
   fields.integer("output_tokens", progress.usage.output_tokens);
   fields.number("cost_usd", progress.usage.cost_usd);
+  fields.integer("cache_read_tokens", progress.usage.cache_read_tokens);
+  fields.integer("cache_write_tokens", progress.usage.cache_write_tokens);
+  fields.flag("unpriced", progress.usage.unpriced);
   fields.integer("output_bytes", progress.output_bytes);
   fields.integer("output_lines", progress.output_lines);
   fields.flag("output_truncated", progress.output_truncated);

@@ -67,7 +67,12 @@ Progress full_progress() {
   progress.tool_calls = 11;
   progress.recent_tools = {{"bash", "ls", noon}, {"read", "", noon + 1}};
   progress.turns = 2;
-  progress.usage = {.input_tokens = 1'000'000'000'000, .output_tokens = 2, .cost_usd = 0.3};
+  progress.usage = {.input_tokens = 1'000'000'000'000,
+                    .output_tokens = 2,
+                    .cost_usd = 0.3,
+                    .cache_read_tokens = 4,
+                    .cache_write_tokens = 5,
+                    .unpriced = true};
   progress.output_bytes = 3;
   progress.output_lines = 4;
   progress.cpu_s = 1.25;
@@ -237,7 +242,8 @@ TEST(TaskJson, TaskHasExactlyTheFieldsOfTheContract) {
   for (const auto& member : task) fields += std::string(member.key()) + " ";
   EXPECT_EQ(
       fields,
-      "id kind status reason waiting_for stopping agent_id agent model title description prompt command limits sandbox "
+      "id kind status reason waiting_for stopping agent_id agent model title pinned archived description prompt "
+      "command limits sandbox "
       "budget work_dir isolation session_id parent_session_id parent_message_id batch_id labels is_forked resume_count "
       "attempt "
       "turn "
@@ -255,6 +261,10 @@ TEST(TaskJson, TaskHasExactlyTheFieldsOfTheContract) {
   const json::object& progress = task.at("progress").as_object();
   EXPECT_EQ(progress.at("recent_tools").as_array().size(), 2u);
   EXPECT_EQ(progress.at("usage").at("output_tokens"), 2);
+  EXPECT_EQ(progress.at("usage").at("cost_usd"), 0.3);
+  Task unknown = full_task();
+  unknown.progress.usage.cost_usd = 0;
+  EXPECT_TRUE(shown(unknown, {.now = noon}).at("progress").at("usage").at("cost_usd").is_null()) << "never 0 (R15.3)";
   EXPECT_EQ(progress.at("idle_s").to_number<double>(), 10.0);
 }
 

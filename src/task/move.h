@@ -156,6 +156,7 @@ Result<Step> on(const Task& task, const input::Retrieved& input, Time now);
 Result<Step> on(const Task& task, const input::ProgressDue& input, Time now);
 Result<Step> on(const Task& task, const input::Isolated& input, Time now);
 Result<Step> on(const Task& task, const input::NoticeTaken& input, Time now);
+Result<Step> on(const Task& task, const input::Edit& input, Time now);
 Result<Step> on(const Task& task, const input::Remove& input, Time now);
 
 }  // namespace errand::moves

@@ -8,6 +8,7 @@
 #include "task/message.h"
 #include "task/notice.h"
 #include "task/task.h"
+#include "task/usage.h"
 
 namespace errand {
 namespace {
@@ -96,6 +97,36 @@ std::string_view name(Sandbox level) {
       return "strict";
   }
   std::unreachable();
+}
+
+std::string_view name(PriceSource source) {
+  switch (source) {
+    case PriceSource::unknown:
+      return "unknown";
+    case PriceSource::provider:
+      return "provider";
+    case PriceSource::table:
+      return "table";
+    case PriceSource::setting:
+      return "setting";
+    case PriceSource::agent:
+      return "agent";
+  }
+  return "unknown";
+}
+
+std::string_view name(UsageBy by) {
+  switch (by) {
+    case UsageBy::day:
+      return "day";
+    case UsageBy::model:
+      return "model";
+    case UsageBy::agent:
+      return "agent";
+    case UsageBy::folder:
+      return "folder";
+  }
+  return "day";
 }
 
 std::string_view name(Surface surface) {
@@ -292,6 +323,7 @@ std::optional<IsolateBase> parse_isolate_base(std::string_view text) {
   const std::optional<IsolateBase> found = parse_name(text, IsolateBase::dirty);
   return found == IsolateBase::unset ? std::nullopt : found;
 }
+std::optional<UsageBy> parse_usage_by(std::string_view text) { return parse_name(text, UsageBy::folder); }
 std::optional<Surface> parse_surface(std::string_view text) { return parse_name(text, Surface::tools); }
 std::optional<AnswerScope> parse_answer_scope(std::string_view text) { return parse_name(text, AnswerScope::agent); }
 std::optional<AskKind> parse_ask_kind(std::string_view text) { return parse_name(text, AskKind::answer); }

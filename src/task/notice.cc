@@ -108,12 +108,17 @@ std::string size_text(int64_t bytes) {
   return tenths(bytes, 1'000'000'000) + " GB";
 }
 
+// A call of that tool, whose name is the same in every family.
+std::string look_at(const Task& task, std::string_view path) {
+  return "look_at(task_id=\"" + task.id.value + "\", path=\"" + std::string(path) + "\")";
+}
+
 std::string artifacts_text(const Task& task) {
   const ArtifactSummary& artifacts = task.progress.artifacts;
   if (artifacts.count == 0 && artifacts.left_out == 0) return {};
   std::string text = "\n- Artifacts: " + std::to_string(artifacts.count) +
-                     (artifacts.count == 1 ? " file, " : " files, ") + size_text(artifacts.bytes) + " (/api/tasks/" +
-                     task.id.value + "/artifacts)";
+                     (artifacts.count == 1 ? " file, " : " files, ") + size_text(artifacts.bytes) + " (" +
+                     look_at(task, "artifacts") + ")";
   for (const Artifact& file : artifacts.first)
     text += "\n  - " + short_line(file.name) + " (" + size_text(file.size) + ", " + short_line(file.media_type) + ")";
   const auto shown = std::ssize(artifacts.first);
@@ -138,9 +143,14 @@ std::string about_output(const Task& task, size_t kept) {
   if (output_cut(task))
     text = "[The last lines of " + size + "; the log keeps the first and the last " +
            size_text(task.launch.limits.output_bytes / 2);
-  return text + ". Read on with GET /api/tasks/" + task.id.value + "/log, or with look_at.]\n";
+  return text + ". Read on with " + look_at(task, "log") + ".]\n";
 }
 
+// Where the whole is: for agents a path that they can open, or a call that they can make; for programs an address.
+std::string where_to_look(const Task& task, std::string_view output_path) {
+  if (!output_path.empty()) return std::string(output_path);
+  return look_at(task, task.launch.kind == TaskKind::command ? "log" : "transcript");
+}
 std::string where_to_read(const Task& task, std::string_view output_path) {
   if (!output_path.empty()) return std::string(output_path);
   return "/api/tasks/" + task.id.value + (task.launch.kind == TaskKind::command ? "/log" : "/messages");
@@ -206,15 +216,15 @@ Notice turn_notice(const Task& task, NoticeId id, std::string_view output_path, 
   const std::string path = where_to_read(task, output_path);
 
   notice.text = form("Background Task " + std::string(verdict.heading), one_line(task.title), verdict.status,
-                     duration ? format_duration(*duration) : "not started", path, summary);
+                     duration ? format_duration(*duration) : "not started", where_to_look(task, output_path), summary);
   notice.text += "\n- Task: " + task.id.value;
   notice.text += artifacts_text(task);
   // A cancelled task shows what it had until then.
   const std::string about = about_output(task, task.result ? task.result->size() : 0);
   if (!trim(result).empty()) {
-    notice.text += "\n\n" + about +
-                   bounded(result, result_cap - count_characters(about),
-                           "Read the rest with GET /api/tasks/" + task.id.value + "/result, or with the output tool.");
+    notice.text +=
+        "\n\n" + about +
+        bounded(result, result_cap - count_characters(about), "Read the whole with " + look_at(task, "result") + ".");
   }
 
   const ArtifactSummary& artifacts = task.progress.artifacts;
@@ -255,12 +265,12 @@ Notice batch_notice(const Task& last, const BatchCounts& counts, NoticeId id, Ti
     separator = ',';
   }
   notice.text = form("Background Batch Completed", batch, all_completed ? "Success" : "Failure", {},
-                     "/api/batches/" + batch + "/results", summary + ".");
+                     "background_output(batch_id=\"" + batch + "\")", summary + ".");
 
   JsonOut out(notice.data);
   out.object().field("batch_id", batch).field("total", total).key("counts").object();
   for (int i = 0; i < task_state_count; ++i) out.field(name(static_cast<TaskState>(i)), counts.by_state[i]);
-  out.end().end();
+  out.end().field("output_path", "/api/batches/" + batch + "/results").end();
   return notice;
 }
 
@@ -279,7 +289,7 @@ Notice progress_notice(const Task& task, NoticeId id, Time now) {
     summary += ".";
   }
   notice.text = form("Background Task Progress", task.title, "Running", duration ? format_duration(*duration) : "",
-                     where_to_read(task, {}), summary);
+                     where_to_look(task, {}), summary);
   notice.text += "\n- Task: " + task.id.value;
   JsonOut out(notice.data);
   out.object().field("task_id", task.id).field("title", task.title).field("status", name(task.state));
@@ -295,7 +305,7 @@ Notice match_notice(const Task& task, std::string_view pattern, std::string_view
   if (more > 0) summary += " (and " + std::to_string(more) + (more == 1 ? " line" : " lines") + " before it did)";
   summary += ": " + one_line(line);
   notice.text = form("Background Task Match", task.title, "Running", duration ? format_duration(*duration) : "",
-                     where_to_read(task, {}), summary);
+                     where_to_look(task, {}), summary);
   notice.text += "\n- Task: " + task.id.value;
   JsonOut out(notice.data);
   out.object().field("task_id", task.id).field("title", task.title).field("status", name(task.state));

@@ -95,7 +95,7 @@ TEST(TurnNotice, NamesTheArtifacts) {  // R9.5
             "- Output Path: /data/run/task_1.1/log\n"
             "- Summary: done [exit code 0]\n"
             "- Task: task_1\n"
-            "- Artifacts: 3 files, 1.2 MB (/api/tasks/task_1/artifacts)\n"
+            "- Artifacts: 3 files, 1.2 MB (look_at(task_id=\"task_1\", path=\"artifacts\"))\n"
             "  - dist/app.js (1.2 MB, text/javascript)\n"
             "  - a b (33 B, text/plain)\n"
             "  - and 1 more\n"
@@ -184,7 +184,7 @@ TEST(TurnNotice, OfALongOutputSaysThatTheseAreTheLastLines) {  // R9.3
             "- Summary: line 1000000 [exit code 0]\n"
             "- Task: task_1\n"
             "\n"
-            "[The last of 1000000 lines, 12.8 MB. Read on with GET /api/tasks/task_1/log, or with look_at.]\n"
+            "[The last of 1000000 lines, 12.8 MB. Read on with look_at(task_id=\"task_1\", path=\"log\").]\n"
             "line 999999\nline 1000000\n");
   task.launch.limits.output_bytes = 1 << 20;
   const Notice cut = notice_of(task, "/data/log");
@@ -199,7 +199,7 @@ TEST(TurnNotice, OfAnAgentBeginsWithItsAnswer) {
   task.result = "The answer is 42.\n\nBecause.";
   const std::string text = notice_of(task).text;
   EXPECT_NE(text.find("- Summary: The answer is 42.\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("- Output Path: /api/tasks/task_1/messages\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("- Output Path: look_at(task_id=\"task_1\", path=\"transcript\")\n"), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("\n\nThe answer is 42.\n\nBecause.")) << text;
 }
 
@@ -248,7 +248,7 @@ TEST(TurnNotice, HasTheResponseUpToTheCap) {  // R3.7
   EXPECT_TRUE(response.starts_with("FIRSTx"));
   EXPECT_TRUE(response.ends_with("xLAST"));
   EXPECT_NE(response.find("50009 characters"), std::string::npos);
-  EXPECT_NE(response.find("/api/tasks/task_1/result"), std::string::npos);
+  EXPECT_NE(response.find("look_at(task_id=\"task_1\", path=\"result\")"), std::string::npos);
 }
 
 TEST(Bounded, LeavesWhatFitsAlone) {
@@ -279,9 +279,10 @@ TEST(BatchNotice, CountsItsTasks) {
   EXPECT_EQ(notice.text,
             "### Background Batch Completed: batch_1\n"
             "- Status: Failure\n"
-            "- Output Path: /api/batches/batch_1/results\n"
+            "- Output Path: background_output(batch_id=\"batch_1\")\n"
             "- Summary: 3 tasks: 2 completed, 1 failed.");
   EXPECT_EQ(json::parse(notice.data).at("counts").at("failed"), 1);
+  EXPECT_EQ(json::parse(notice.data).at("output_path"), "/api/batches/batch_1/results");
   EXPECT_EQ(notice.kind, NoticeKind::batch_ended);
 
   counts.by_state[std::to_underlying(TaskState::failed)] = 0;
@@ -300,7 +301,7 @@ TEST(MatchNotice, HasTheLineAndHowManyWereNotTold) {
             "### Background Task Match: Build it\n"
             "- Status: Running\n"
             "- Duration: 1 m 1 s\n"
-            "- Output Path: /api/tasks/task_1/messages\n"
+            "- Output Path: look_at(task_id=\"task_1\", path=\"transcript\")\n"
             "- Summary: The output matches \"/error/i\" (and 3 lines before it did): Error: no space left\n"
             "- Task: task_1");
   EXPECT_EQ(notice.kind, NoticeKind::match);
@@ -321,7 +322,7 @@ TEST(ProgressNotice, SaysHowFarItIs) {
             "### Background Task Progress: Build it\n"
             "- Status: Running\n"
             "- Duration: 1 m 0 s\n"
-            "- Output Path: /api/tasks/task_1/log\n"
+            "- Output Path: look_at(task_id=\"task_1\", path=\"log\")\n"
             "- Summary: 12 lines of output so far, 340 bytes; the last sign of life was 5.0 s ago.\n"
             "- Task: task_1");
   EXPECT_EQ(notice.kind, NoticeKind::progress);

@@ -60,6 +60,17 @@ std::optional<RunRange> runs_of(const Task& task, int attempt) {
   return range;
 }
 
+std::string shown_title(std::string_view text) { return cut(first_words(text)); }
+
+Band band_of(const Task& task) {
+  if (open_ask(task) != nullptr) return Band::asks;
+  if (task.state == TaskState::failed && !task.retrieved_at) return Band::unseen;
+  if (task.pinned) return Band::pinned;
+  if (task.state == TaskState::pending) return Band::pending;
+  if (!at_work(task.state)) return Band::rest;
+  return task.phase == TurnPhase::working && !waits(task) ? Band::running : Band::waits;
+}
+
 std::string title_of(const Launch& launch) {
   const std::string& work = launch.kind == TaskKind::command ? launch.command : launch.prompt;
   for (const std::string* source : {&launch.title, &launch.description, &work}) {

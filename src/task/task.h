@@ -101,7 +101,8 @@ struct PermissionBound {
   bool operator==(const PermissionBound&) const = default;
 };
 
-// What the launch asked for. Fixed when the task is made, and stored whole so that a retry does the same again.
+// What the launch asked for. Fixed when the task is made (but for the labels, which people may change later), and
+// stored whole so that a retry does the same again.
 struct Launch {
   TaskKind kind = TaskKind::agent;
   std::string agent_id;  // Of an agent task; "command" for commands.
@@ -161,9 +162,12 @@ inline const std::string& agent_name(const Launch& launch) {
 inline constexpr size_t depth_max = 3;
 
 struct Usage {
-  int64_t input_tokens = 0;
+  int64_t input_tokens = 0;  // With what was read from and written to a cache.
   int64_t output_tokens = 0;
   double cost_usd = 0;
+  int64_t cache_read_tokens = 0;  // Of the input.
+  int64_t cache_write_tokens = 0;
+  bool unpriced = false;  // Some of it has no known price: `cost_usd` is without that.
   bool operator==(const Usage&) const = default;
 };
 
@@ -270,7 +274,7 @@ std::string_view name(WaitingMessage::When when);
 std::optional<WaitingMessage::When> parse_when(std::string_view text);
 
 struct Task {
-  // Fixed when it is made.
+  // Fixed when it is made; the title and the labels may be edited.
   TaskId id;
   Launch launch;
   std::string title;
@@ -315,6 +319,11 @@ struct Task {
   Time retrieved_at;
   Time expires_at;  // Set when it comes to rest with a retention; never otherwise.
 
+  // How people keep their records (input::Edit): no state, and nothing to the work.
+  bool pinned = false;    // Stays at the top of the list.
+  bool archived = false;  // Not in lists unless asked for.
+  bool renamed = false;   // `title` is not the launch's any more.
+
   // Bookkeeping of the store and the engine.
   int64_t version = 0;   // Goes up with each commit; what `Commit::before_version` is compared with.
   int64_t last_seq = 0;  // The seq of its last event.
@@ -339,8 +348,23 @@ const Ask* open_ask(const Task& task);
 // R1.10: it waits for somebody or something that is not its own work. It holds no slot, and its idle timer is paused.
 bool waits(const Task& task);
 
+// Where a task stands in a list for people (R15.1); within one band the newest comes first.
+enum class Band : uint8_t {
+  asks,    // Needs an answer.
+  unseen,  // Failed, and nobody has looked at it.
+  pinned,  // Somebody keeps it at the top.
+  running,
+  waits,    // Its turn waits: for a quota, for its children, or to be taken up again.
+  pending,  // In line for its first turn, or after a retry.
+  rest,
+};
+inline constexpr int band_count = 7;
+Band band_of(const Task& task);
+
 // The launch's own, else its description, else the first line of message or command; at most 80 characters.
 std::string title_of(const Launch& launch);
+// A text as a title: its first line that can be seen, at most 80 characters; empty where nothing can be seen.
+std::string shown_title(std::string_view text);
 
 // What each state promises (the list is in decide.h). Ends the process where a promise is broken.
 void assert_task(const Task& task);

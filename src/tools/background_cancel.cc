@@ -86,14 +86,14 @@ Tool background_cancel() {
   return {
       {.name = "background_cancel",
        .title = "Cancel background tasks",
-       .description = "Ends a task that is pending, running or resumed, with all its processes; or every such task of "
-                      "a batch, or of this session. It is cancelled at once and stays so; what it did so far is kept "
-                      "and can be read.",
+       .description =
+           "Ends a task with all its processes, or every task at work of a batch or of this session. It stays "
+           "cancelled; what it did so far can be read.",
        .input_schema =
            R"({"type":"object","properties":{
-"task_id":{"type":"string","description":"The task's id, or a unique beginning of it."},
-"batch_id":{"type":"string","description":"All of a batch, instead of task_id."},
-"all":{"type":"boolean","description":"All that this session launched, instead of task_id."}},"additionalProperties":false})",
+"task_id":{"type":"string","description":"Id, or a unique beginning of it."},
+"batch_id":{"type":"string","description":"All of a batch."},
+"all":{"type":"boolean","description":"All that this session launched."}},"additionalProperties":false})",
        .output_schema = object_schema(
            R"("cancelled":{"type":"array","items":{"type":"string"}},"left":{"type":"array","items":{"type":"string"},"description":"Those that ended by themselves meanwhile."},"more":{"type":"boolean"})"),
        .example = R"({"task_id":"task_01k9z3s5x7e8"})",

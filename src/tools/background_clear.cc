@@ -37,21 +37,20 @@ void handle(const CallPtr& call, api::Fields fields) {
 }  // namespace
 
 Tool background_clear() {
-  return {
-      {.name = "background_clear",
-       .title = "Remove ended background tasks",
-       .description = "Removes tasks that have ended, with their results, conversations, logs and artifacts: one, a "
-                      "batch, or (without arguments) all that this session launched. Never touches a task at work; "
-                      "says how many it removed and how many it left.",
-       .input_schema =
-           R"({"type":"object","properties":{
-"task_id":{"type":"string","description":"One task's id, or a unique beginning of it."},
+  return {{.name = "background_clear",
+           .title = "Remove ended background tasks",
+           .description =
+               "Deletes tasks that have ended, with results, conversations, logs and artifacts: one, a batch, or "
+               "(without arguments) all of this session. Never a task at work.",
+           .input_schema =
+               R"({"type":"object","properties":{
+"task_id":{"type":"string","description":"Id, or a unique beginning of it."},
 "batch_id":{"type":"string","description":"All of a batch."}},"additionalProperties":false})",
-       .output_schema = object_schema(R"("removed":{"type":"integer"},"left":{"type":"integer"})"),
-       .example = R"({"batch_id":"batch_01k9z3s5x7e8"})",
-       .annotations = {.destructive = true, .idempotent = true},
-       .role = Role::clears},
-      handle};
+           .output_schema = object_schema(R"("removed":{"type":"integer"},"left":{"type":"integer"})"),
+           .example = R"({"batch_id":"batch_01k9z3s5x7e8"})",
+           .annotations = {.destructive = true, .idempotent = true},
+           .role = Role::clears},
+          handle};
 }
 
 }  // namespace errand::tools

@@ -29,22 +29,21 @@ Tool background_execute() {
   return {
       {.name = "background_execute",
        .title = "Run a command in the background",
-       .description =
-           "Runs a command in the background and returns at once with the task's id; this session is told when it "
-           "ends, with its exit code and last lines. Use it for builds, tests, servers and everything else that "
-           "takes longer than a moment. The command has no terminal and no standard input: give it the flags that "
-           "ask nobody (-y, --no-input, git commit -m, ...). It ends with all its child processes when it is "
-           "cancelled or its timeout is over (300 s by default). background_output reads its progress and result, "
-           "look_at its log.",
+       .description = "Runs a command in the background and returns at once with the task's id. You are told when it "
+                      "ends, with its "
+                      "exit code and last lines. For builds, tests, servers and all else that takes longer than a "
+                      "moment. It has no "
+                      "terminal and no standard input: give flags that ask nobody (-y, --no-input, git commit -m). "
+                      "background_output reads its result, look_at its log.",
        .input_schema =
            R"({"type":"object","properties":{
-"command":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"},"minItems":1}],"description":"A text for /bin/sh -c, or a list of words to run without a shell."},
+"command":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}],"description":"A text for /bin/sh -c, or the words of a command."},
 "env":{"type":"object","additionalProperties":{"type":"string"},"description":"Variables for it."},
-"pass_env":{"type":"array","items":{"type":"string"},"description":"Variables to copy from the server's environment. Secrets are copied only if named here."},
-"sandbox":{"type":"string","enum":["off","workspace","strict"],"description":"workspace: writes only to its work dir; strict: also no network. Default: off."},
-"allow_interactive":{"type":"boolean","description":"Run it even if it looks like it waits for a person."},
-"notify_on":{"type":"array","items":{"type":"string"},"description":"Patterns: this session is told at once of each output line that matches one."},
-)" + launch_properties() +
+"pass_env":{"type":"array","items":{"type":"string"},"description":"Variables to copy from the server's environment; secrets only if named."},
+"sandbox":{"type":"string","enum":["off","workspace","strict"],"description":"workspace: writes only to work_dir; strict: also no network. Default: off."},
+"allow_interactive":{"type":"boolean","description":"Run it even if it seems to wait for a person."},
+"notify_on":{"type":"array","items":{"type":"string"},"description":"Tell at once of output lines that match one of these."},
+)" + launch_properties("300") +
            R"(},"required":["command"],"additionalProperties":false})",
        .output_schema = task_schema(),
        .example =

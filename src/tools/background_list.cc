@@ -62,14 +62,14 @@ Tool background_list() {
       {.name = "background_list",
        .title = "List background tasks",
        .description =
-           "Lists the tasks that this session launched, newest first, with their status and progress. (resumed) and "
-           "(forked) after an id say how it was started. Reading the list marks no result as read.",
+           "Lists the tasks that this session launched, newest first, with status and progress. (resumed) and (forked) "
+           "after an id say how it began.",
        .input_schema =
            R"({"type":"object","properties":{
-"status":{"type":"string","description":"Only these, separated by commas: pending, running, completed, error, cancelled, resumed."},
+"status":{"type":"string","description":"Only these, with commas: pending, running, completed, error, cancelled, resumed."},
 "batch_id":{"type":"string","description":"Only this batch."},
-"limit":{"type":"integer","minimum":1,"maximum":200,"description":"How many at most. Default: 50."},
-"cursor":{"type":"string","description":"next_cursor of the list before."}},"additionalProperties":false})",
+"limit":{"type":"integer","maximum":200,"description":"Default: 50."},
+"cursor":{"type":"string","description":"next_cursor of the last answer."}},"additionalProperties":false})",
        .output_schema = object_schema(R"("tasks":{"type":"array","items":)" + task_schema() +
                                       R"(},"next_cursor":{"type":["string","null"]})"),
        .example = R"({"status":"running,pending"})",

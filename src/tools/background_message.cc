@@ -89,15 +89,14 @@ Tool background_message() {
       {.name = "background_message",
        .title = "Send a message to a background task",
        .description =
-           "Sends a message to an agent's task that is at work; it reaches the agent in its conversation at its next "
-           "step. With `request_id` it answers a question that the task asked. To go on with a completed task use "
-           "background_task(resume=...). Commands take no messages.",
+           "Sends a message to an agent's task at work, or answers its question (request_id). A completed task goes on "
+           "with background_task(resume=...). Commands take no messages.",
        .input_schema =
            R"({"type":"object","properties":{
-"task_id":{"type":"string","description":"The task's id, or a unique beginning of it."},
+"task_id":{"type":"string","description":"Id, or a unique beginning of it."},
 "message":{"type":"string","description":"What to say."},
-"when":{"type":"string","enum":["steer","queue","interrupt"],"description":"steer: at its next step (the default); queue: after its turn; interrupt: now, instead of what it is doing."},
-"request_id":{"type":"string","description":"The question that this answers: request_id in the task's waiting_for."}},"required":["task_id","message"],"additionalProperties":false})",
+"when":{"type":"string","enum":["steer","queue","interrupt"],"description":"At its next step (default), after its turn, or now instead of what it does."},
+"request_id":{"type":"string","description":"The question: request_id of the task's waiting_for."}},"required":["task_id","message"],"additionalProperties":false})",
        .output_schema = task_schema(),
        .example = R"({"task_id":"task_01k9z3s5x7e8","message":"Leave the generated files as they are."})",
        .annotations = {.open_world = true}},

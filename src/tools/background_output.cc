@@ -321,19 +321,19 @@ Tool background_output() {
       {.name = "background_output",
        .title = "Read a background task's result or progress",
        .description =
-           "Answers at once with the result of a task that has ended, or with the progress of one at work (tool "
-           "calls, recent tools, lines of output, time of the last update). With block=true it waits until the task "
-           "ends or asks something, at most `timeout` seconds; running out of time is not an error. This session is "
-           "told when a task ends, so block only where you cannot go on without the result. Takes one task, several, "
-           "or a batch. A long result is cut in the middle; look_at(task_id, path=\"result\") reads all of it.",
+           "The result of tasks that have ended, the progress of those at work. With block=true it waits until they "
+           "end "
+           "or ask something; running out of time is no error. You are told when a task ends: block only where you "
+           "cannot go on without it. Give one of task_id, task_ids, batch_id. A long result is cut in the middle; "
+           "look_at(task_id, path=\"result\") reads it whole.",
        .input_schema =
            R"({"type":"object","properties":{
-"task_id":{"type":"string","description":"The task's id, or a unique beginning of it."},
-"task_ids":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":50,"description":"Several tasks, instead of task_id."},
-"batch_id":{"type":"string","description":"All tasks of a batch, instead of task_id."},
-"block":{"type":"boolean","description":"Wait until it ends. Default: false, answer at once."},
-"timeout":{"type":"number","exclusiveMinimum":0,"maximum":3600,"description":"With block: the longest wait in seconds. Default: 50."},
-"until":{"type":"string","enum":["all","first"],"description":"With block and several tasks: wait for all of them, or for the first. Default: all."}},"additionalProperties":false})",
+"task_id":{"type":"string","description":"Id, or a unique beginning of it."},
+"task_ids":{"type":"array","items":{"type":"string"},"maxItems":50,"description":"Several tasks."},
+"batch_id":{"type":"string","description":"All of a batch."},
+"block":{"type":"boolean","description":"Wait. Default: answer at once."},
+"timeout":{"type":"number","maximum":3600,"description":"With block: seconds to wait. Default: 50."},
+"until":{"type":"string","enum":["all","first"],"description":"With block: wait for all (default) or the first."}},"additionalProperties":false})",
        .output_schema = object_schema(
            R"("tasks":{"type":"array","items":)" +
            object_schema(

@@ -97,14 +97,14 @@ Tool background_retry() {
   return {
       {.name = "background_retry",
        .title = "Retry failed background tasks",
-       .description = "Starts a failed or cancelled task again, as a new attempt under the same id; or every failed "
-                      "task of a batch. Earlier attempts and their output are kept. First look at why it failed: the "
-                      "same prompt fails the same way, so say in `message` what to do differently.",
+       .description =
+           "Starts a failed or cancelled task again under the same id, or every failed one of a batch. Look first "
+           "at why it failed: the same prompt fails the same way. Earlier attempts are kept.",
        .input_schema =
            R"({"type":"object","properties":{
-"task_id":{"type":"string","description":"The task's id, or a unique beginning of it."},
-"batch_id":{"type":"string","description":"All failed tasks of a batch, instead of task_id."},
-"message":{"type":"string","description":"What to do differently; agents get it with their prompt. Not for commands."}},"additionalProperties":false})",
+"task_id":{"type":"string","description":"Id, or a unique beginning of it."},
+"batch_id":{"type":"string","description":"All failed ones of a batch."},
+"message":{"type":"string","description":"What to do differently. Not for commands."}},"additionalProperties":false})",
        .output_schema = object_schema(
            R"("retried":{"type":"array","items":{"type":"string"}},"left":{"type":"array","items":{"type":"string"},"description":"Tasks that somebody else has retried meanwhile."},"more":{"type":"boolean"})"),
        .example = R"({"batch_id":"batch_01k9z3s5x7e8"})",

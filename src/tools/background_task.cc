@@ -1,6 +1,11 @@
 // background_task (R8.1): a new task for an agent, or a further turn of one that is completed (R5.3).
+#include <algorithm>
+
+#include <boost/json.hpp>
+
 #include "api/launch.h"
 #include "base/json_out.h"
+#include "engine/default_agent.h"
 #include "tools/call.h"
 #include "tools/launching.h"
 #include "tools/words.h"
@@ -8,11 +13,24 @@
 namespace errand::tools {
 namespace {
 
+constexpr size_t names_max = 30;  // Of agents in a text.
+
+// Those that can be used, for people and agents.
 std::string agent_names(const Administration& administration) {
   std::string names;
-  for (const Agent& agent : administration.agents())
-    if (agent.driver != "command" && agent.unavailable.empty()) names += (names.empty() ? "" : ", ") + agent.id;
+  size_t count = 0;
+  for (const Agent& agent : administration.agents()) {
+    if (agent.driver == "command" || !agent.unavailable.empty()) continue;
+    if (++count > names_max) return names + ", ...";
+    names += (names.empty() ? "" : ", ") + agent.name;
+  }
   return names;
+}
+
+// In the words of this surface.
+Error no_default(const Error& error, const Administration& administration) {
+  const std::string names = agent_names(administration);
+  return {error.code, error.message + (names.empty() ? "" : " `agent` may be one of " + names + "."), error.reason};
 }
 
 // R5.4, in seed 003's words.
@@ -77,39 +95,53 @@ void handle(const CallPtr& call, api::Fields fields) {
   fields.flag("enable_skills", launch.enable_skills);
   fields.flag("enable_mcp", launch.enable_mcp);
   read_launch(fields, call->caller, launch);
-  if (resumed.empty() && !fields.has("agent"))
-    fields.refuse("agent", "must be given for a new task: one of " + agent_names(call->parts.engine.administration()),
-                  "missing_field");
   if (launch.fork && call->caller.session.empty())
     fields.refuse("fork", "needs the session whose conversation is to be copied, and this call names none");
   if (call->refused(fields)) return;
   if (!resumed.empty()) return resume(call, std::move(resumed), std::move(launch.prompt));
+  if (launch.agent_id.empty()) {
+    const Administration& administration = call->parts.engine.administration();
+    Result<std::string> agent = default_agent(administration.agents(), administration.settings().default_agent);
+    if (!agent) return call->refuse(no_default(agent.error(), administration));
+    launch.agent_id = std::move(*agent);
+  }
   errand::tools::launch(call, std::move(launch));
 }
 
 }  // namespace
 
+void fit_background_task(ToolInfo& info, const Administration& administration, bool forks) {
+  namespace json = boost::json;
+  json::value schema = json::parse(info.input_schema);
+  json::object& properties = schema.as_object().at("properties").as_object();
+  if (!forks) properties.stable_erase(properties.find("fork"));
+  std::string words = agent_names(administration);
+  const std::vector<Agent> agents = administration.agents();
+  if (const auto usual = default_agent(agents, administration.settings().default_agent))
+    words += ". Default: " + std::ranges::find(agents, *usual, &Agent::id)->name;
+  if (!words.empty()) properties.at("agent").as_object()["description"] = "One of " + words + ".";
+  info.input_schema = json::serialize(schema);
+}
+
 Tool background_task() {
   return {
       {.name = "background_task",
        .title = "Start or resume a background task",
-       .description =
-           "Gives an agent something to do in the background and returns at once with the task's id; this session "
-           "is told when it ends, so do not poll: go on with other work. Use it for what takes long or can be done "
-           "beside the conversation; for a shell command use background_execute. With `fork` the agent gets this "
-           "conversation. With `resume` a completed task goes on in its own conversation with a further prompt. "
-           "At most a few tasks work at once (3 by default); the others wait in line. A task is kept until it is "
-           "cleared or this session ends.",
+       .description = "Gives an agent work in the background and returns at once with the task's id. You are told when "
+                      "it ends: do "
+                      "not poll, go on with other work. For a shell command use background_execute. A few tasks work "
+                      "at once (3 by "
+                      "default), the others wait in line. A task is kept until it is cleared or this session ends.",
        .input_schema =
            R"({"type":"object","properties":{
-"prompt":{"type":"string","description":"What to do, with everything that the agent must know: without `fork` it sees nothing of this conversation. With `resume`: what to do next."},
-"agent":{"type":"string","description":"The agent's id or name. Needed unless `resume` is given."},
-"fork":{"type":"boolean","description":"Give it this conversation. Not together with `resume`."},
-"resume":{"type":"string","description":"The id of a completed task to go on with, instead of starting a new one; then only `prompt` counts."},
-"model":{"type":"string","description":"The model to use. Default: the agent's own."},
-"enable_skills":{"type":"boolean","description":"Let it use the skills that are installed."},
-"enable_mcp":{"type":"boolean","description":"Let it use the MCP servers that are configured."},
-)" + launch_properties() +
+"prompt":{"type":"string","description":"What to do, with all that the agent must know: it sees nothing of this conversation. With `resume`: what to do next."},
+"agent":{"type":"string","description":"The agent's id or name. Default: the server's."},
+"fork":{"type":"boolean","description":"It sees this conversation. Not with `resume`."},
+"resume":{"type":"string","description":"Id of a completed task that goes on with `prompt` in its own conversation; nothing else counts then."},
+"model":{"type":"string","description":"Default: the agent's own."},
+"enable_skills":{"type":"boolean","description":"It may use the installed skills."},
+"enable_mcp":{"type":"boolean","description":"It may use the configured MCP servers."},
+)" + launch_properties("none") +
            R"(},"required":["prompt"],"additionalProperties":false})",
        .output_schema = task_schema(),
        .example =

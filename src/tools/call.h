@@ -78,6 +78,9 @@ void read_then(const CallPtr& call, Read read, Then then) {
 
 inline constexpr api::TextRule id_rule{.bytes_max = 200, .one_line = true};
 
+// The tool as it is here and now: with the names of the agents, and with `fork` only where that can work.
+void fit_background_task(ToolInfo& info, const Administration& administration, bool forks);
+
 // --- the tools, one file each
 Tool background_task();
 Tool background_execute();

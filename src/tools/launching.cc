@@ -23,24 +23,25 @@ void read_launch(api::Fields& fields, const Caller& caller, Launch& launch) {
   launch.parent_message_id = caller.message;
 }
 
-std::string launch_properties() {
-  return R"("description":{"type":"string","description":"What it is for, in a few words; lists show it."},
-"title":{"type":"string","description":"A shorter name than the description."},
-"work_dir":{"type":"string","description":"The folder to work in. Default: yours, where errand knows it (errand mcp does), else the home folder; the answer names it."},
-"add_dirs":{"type":"array","items":{"type":"string"},"description":"Further folders that it may use, absolute paths."},
-"artifacts":{"type":"array","items":{"type":"string"},"description":"Patterns below work_dir, such as \"dist/*.zip\": what matches at the end is listed as an artifact, as is everything in the folder $ERRAND_ARTIFACTS."},
-"batch_id":{"type":"string","description":"The batch that it belongs to; \"new\" makes one, and the answer says its id for the next call."},
+std::string launch_properties(std::string_view timeout_default) {
+  return R"("description":{"type":"string","description":"What it is for; lists show it."},
+"title":{"type":"string","description":"A shorter name."},
+"work_dir":{"type":"string","description":"Folder to work in. Default: yours; the answer names it."},
+"add_dirs":{"type":"array","items":{"type":"string"},"description":"More folders that it may use, absolute."},
+"artifacts":{"type":"array","items":{"type":"string"},"description":"Patterns below work_dir (\"dist/*.zip\") of files to keep at the end, beside those in $ERRAND_ARTIFACTS."},
+"batch_id":{"type":"string","description":"Its batch; \"new\" makes one, and the answer names it."},
 "labels":{"type":"object","additionalProperties":{"type":"string"},"description":"Names and values of your own."},
-"timeout":{"type":"number","minimum":0,"description":"Seconds until it is ended; 0: never. Default: 300 for commands, none for agents."},
-"idle_timeout_s":{"type":"number","minimum":0,"description":"Seconds without output, CPU use or I/O until it counts as hung; 0: never. Default: 300."},
-"on_hang":{"type":"string","enum":["fail","restart"],"description":"When it hangs: fail it, or start it again. Default: fail."},
-"max_restarts":{"type":"integer","minimum":1,"maximum":100,"description":"With on_hang=restart: how often, at most."},
-"progress_every_s":{"type":"number","minimum":0,"description":"Seconds between progress reports to this session. Default: only the end is reported."},
-"retention_s":{"type":"number","minimum":0,"description":"Delete it this many seconds after it ends; 0 keeps it."},
-"limits":{"type":"object","properties":{"cpu_s":{"type":"integer","minimum":1},"memory_bytes":{"type":"integer","minimum":1},"processes":{"type":"integer","minimum":1},"open_files":{"type":"integer","minimum":1},"output_bytes":{"type":"integer","minimum":1},"nice":{"type":"integer","minimum":-20,"maximum":19}},"additionalProperties":false,"description":"What it may use at most."},
-"budget":{"type":"object","properties":{"tokens":{"type":"integer","minimum":1},"cost_usd":{"type":"number","exclusiveMinimum":0},"turns":{"type":"integer","minimum":1},"tool_calls":{"type":"integer","minimum":1}},"additionalProperties":false,"description":"What an agent may spend; past it the task ends with the code budget."},
-"priority":{"type":"integer","minimum":-1000,"maximum":1000,"description":"Among tasks that wait for a slot, the highest starts first."},
-"authorize_over_limit":{"type":"boolean","description":"Start at once, even over the server's limit of tasks at work. Only if a person explicitly asks for it and the server's settings allow it."})";
+"timeout":{"type":"number","description":"Seconds until it is ended; 0: never. Default: )" +
+         std::string(timeout_default) + R"(."},
+"idle_timeout_s":{"type":"number","description":"Seconds without output, CPU use or I/O until it counts as hung; 0: never. Default: 300."},
+"on_hang":{"type":"string","enum":["fail","restart"]},
+"max_restarts":{"type":"integer","description":"With on_hang=restart: 1 to 100."},
+"progress_every_s":{"type":"number","description":"Seconds between notices of progress. Default: none."},
+"retention_s":{"type":"number","description":"Delete it so long after its end; 0: keep."},
+"limits":{"type":"object","additionalProperties":{"type":"integer"},"description":"At most: cpu_s, memory_bytes, processes, open_files, output_bytes, nice."},
+"budget":{"type":"object","additionalProperties":{"type":"number"},"description":"An agent ends past: tokens, cost_usd, turns, tool_calls."},
+"priority":{"type":"integer","description":"-1000 to 1000: the highest that waits starts first."},
+"authorize_over_limit":{"type":"boolean","description":"Start over the limit of tasks at work: only if a person asks for it."})";
 }
 
 std::string started(const Call& call, const TaskView& view) {

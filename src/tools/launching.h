@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "tools/call.h"
 
@@ -10,8 +11,8 @@ namespace errand::tools {
 
 // The fields of launch_properties(), by the rules of api/launch.h; and who launches.
 void read_launch(api::Fields& fields, const Caller& caller, Launch& launch);
-// Their JSON Schema, the inside of "properties".
-std::string launch_properties();
+// Their JSON Schema, the inside of "properties". `timeout_default`: of this tool's tasks, in words.
+std::string launch_properties(std::string_view timeout_default);
 
 void launch(const CallPtr& call, Launch launch);
 // "Started task_...", and what to do next.

@@ -263,23 +263,17 @@ Tool look_at() {
   return {
       {.name = "look_at",
        .title = "Look at a task's log and files",
-       .description =
-           "Reads what a task printed and left: its log while it runs or after, the files that it put into its "
-           "artifact "
-           "folder or that its patterns named, its whole result, an agent's conversation. Without `path`: the log of a "
-           "command, the transcript of an agent. path=\"artifacts\" lists what there is. Page by page with offset and "
-           "limit, the last lines with `tail`, only lines that contain something with `grep`. Nothing outside the "
-           "task's "
-           "own files can be read.",
+       .description = "Reads what a task printed and left, while it works or after: log, result, artifacts, an agent's "
+                      "conversation. By pages (offset, limit), the last lines (tail) or only lines with a text (grep).",
        .input_schema =
            R"({"type":"object","properties":{
-"task_id":{"type":"string","description":"The task's id, or a unique beginning of it."},
-"path":{"type":"string","description":"log, run-N.log (of an earlier run), result, transcript, artifacts (the list), the name of an artifact, changes (files that it changed) or changes/FILE (a patch)."},
-"offset":{"type":"integer","description":"Begin at this byte; negative: from the end. Default: 0."},
-"limit":{"type":"integer","minimum":1,"maximum":64000,"description":"How many bytes at most. Default: 16000."},
-"grep":{"type":"string","description":"Only lines that contain this plain text."},
-"tail":{"type":"integer","minimum":1,"maximum":100000,"description":"Only this many lines from the end (of those that match); not with offset."},
-"context":{"type":"integer","minimum":0,"maximum":50,"description":"With grep: this many lines around each match."}},"required":["task_id"],"additionalProperties":false})",
+"task_id":{"type":"string","description":"Id, or a unique beginning of it."},
+"path":{"type":"string","description":"log (default of commands), run-N.log (an earlier run), transcript (default of agents), result, artifacts (a list of all), an artifact's name, changes (the files it changed), or changes/FILE (a patch)."},
+"offset":{"type":"integer","description":"Byte to begin at; negative: from the end."},
+"limit":{"type":"integer","maximum":64000,"description":"Bytes. Default: 16000."},
+"grep":{"type":"string","description":"Plain text."},
+"tail":{"type":"integer","description":"Lines from the end (of those that match); not with offset."},
+"context":{"type":"integer","maximum":50,"description":"With grep: lines around each match."}},"required":["task_id"],"additionalProperties":false})",
        .output_schema = object_schema(
            R"("task_id":{"type":"string"},"path":{"type":"string"},"text":{"type":"string"},"offset":{"type":"integer"},"next":{"type":"integer","description":"Where to go on."},"size":{"type":"integer"},"matches":{"type":"integer"},"more":{"type":"boolean"},"stopped":{"type":"boolean","description":"The search took too long and ended at next."},"binary":{"type":"boolean"},"entries":{"type":"array","items":)" +
            object_schema(

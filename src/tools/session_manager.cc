@@ -149,15 +149,16 @@ Tool session_manager() {
       {.name = "session_manager",
        .title = "Keep state across turns",
        .description =
-           "Keeps small pieces of text for this session across turns, restarts and compaction: the ids of tasks and "
-           "what they are for, a plan, decisions. `keep` stores a value under a key (an existing one is replaced), "
-           "`read` gives it back, `list` names all keys, `drop` forgets one, `tasks` lists this session's background "
-           "tasks. At most 100 pieces of 16,384 bytes, 262,144 bytes together; all is deleted when the session ends.",
+           "Keeps small texts for this session across turns, restarts and compaction: ids of tasks and what they are "
+           "for, a plan, decisions. keep stores (and replaces) `value` under `key`, read gives it back, list names the "
+           "keys, drop forgets one, tasks lists this session's tasks. At most 100 texts, 262,144 bytes together; "
+           "deleted "
+           "when the session ends.",
        .input_schema =
            R"({"type":"object","properties":{
 "action":{"type":"string","enum":["keep","read","list","drop","tasks"]},
-"key":{"type":"string","maxLength":100,"description":"For keep, read and drop: the name of the piece."},
-"value":{"type":"string","description":"For keep: the text, at most 16,384 bytes."}},"required":["action"],"additionalProperties":false})",
+"key":{"type":"string","maxLength":100,"description":"Its name."},
+"value":{"type":"string","description":"At most 16,384 bytes."}},"required":["action"],"additionalProperties":false})",
        .output_schema =
            object_schema(R"("action":{"type":"string"},"entry":{"anyOf":[{"type":"null"},)" + entry +
                          R"(],"description":"For read."},"entries":{"type":"array","items":)" + object_schema(piece) +

@@ -66,7 +66,13 @@ std::vector<ToolInfo> tool_infos(std::string_view family) {
   return infos;
 }
 
-std::vector<ToolInfo> Toolbox::list() const { return tool_infos(parts_.family); }
+std::vector<ToolInfo> Toolbox::list(bool forks) const {
+  std::vector<ToolInfo> infos = tool_infos(parts_.family);
+  for (ToolInfo& info : infos)
+    if (find_tool(parse_tool_name(info.name))->info.name == "background_task")
+      fit_background_task(info, parts_.engine.administration(), forks);
+  return infos;
+}
 
 void Toolbox::call(std::string_view name, Caller caller, std::string arguments, Reply<ToolResult> reply) {
   const ToolName called = parse_tool_name(name);

@@ -28,8 +28,9 @@ class Toolbox {
  public:
   explicit Toolbox(ToolParts parts) : parts_(std::move(parts)) {}
 
-  // In a stable order, in the family that is listed.
-  std::vector<ToolInfo> list() const;
+  // In a stable order, in the family that is listed, with the names of the agents that are here. `forks`: whether the
+  // conversation of whoever reads the list can be copied; where it cannot, `fork` is left out.
+  std::vector<ToolInfo> list(bool forks = true) const;
   const std::string& family() const { return parts_.family; }
   void use_family(std::string family) { parts_.family = std::move(family); }
   // Calls a tool by its name in any family. `arguments` is a JSON object, or empty for none. Answers once, later, on

@@ -87,7 +87,7 @@ constexpr std::string_view properties = R"(
 "tool_calls":{"type":"integer"},
 "recent_tools":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"summary":{"type":"string"},"at":{"type":["string","null"]}},"required":["name","summary","at"],"additionalProperties":false}},
 "turns":{"type":"integer"},
-"usage":{"type":"object","properties":{"input_tokens":{"type":"integer"},"output_tokens":{"type":"integer"},"cost_usd":{"type":"number"}},"required":["input_tokens","output_tokens","cost_usd"],"additionalProperties":false},
+"usage":{"type":"object","properties":{"input_tokens":{"type":"integer"},"output_tokens":{"type":"integer"},"cost_usd":{"type":["number","null"]}},"required":["input_tokens","output_tokens","cost_usd"]},
 "output_bytes":{"type":"integer"},"output_lines":{"type":"integer"},"cpu_s":{"type":"number"},"memory_bytes":{"type":"integer"},
 "last_update":{"type":["string","null"]},"idle_s":{"type":["number","null"]}},
 "required":["tool_calls","recent_tools","turns","usage","output_bytes","output_lines","cpu_s","memory_bytes","last_update","idle_s"]})";

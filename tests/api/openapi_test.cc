@@ -140,12 +140,17 @@ TEST(OpenApi, TheShapesHaveTheFieldsThatAreWritten) {
   check("Messages", api::messages_reply({}));
   check("Events", api::events_reply({}, 0));
   check("Batch", api::batch_reply(BatchId("b"), {}));
+  check("BatchList", api::batches_reply({}));
+  check("UsageReport", api::usage_reply({}, {}));
   check("BatchResults", api::batch_results_reply(BatchId("b"), {}, {}, false));
   check("Session", api::session_reply({}));
   check("Notices", api::notices_reply({}, 0));
   check("Notice", api::notice_reply({}));
-  check("Agents", api::agents_reply({}));
-  check("Agent", api::agent_reply({}));
+  check("Agents", api::agents_reply({}, {}, ""));
+  check("Agents", api::agents_reply({}, {}, "builtin"));
+  check("Agent", api::agent_reply({}, {}));
+  check("Agent",
+        api::agent_reply({}, {.capabilities = {}, .program = api::AgentProgram{.name = "x", .logged_in = true}}));
   check("Settings", api::settings_reply({}));
   std::string text;
   JsonOut progress(text);

@@ -49,8 +49,32 @@ TEST(ParseList, TakesEveryParameter) {
 TEST(ParseList, EmptyValuesAreNotGiven) {
   const auto list = parse_list({{"status", ""}, {"agent_id", ""}, {"kind", ""}, {"limit", ""}, {"cursor", ""}});
   ASSERT_TRUE(list) << wrong(list);
-  EXPECT_EQ(list->filter, TaskFilter{});
+  EXPECT_EQ(list->filter, TaskFilter{.archived = false});
   EXPECT_EQ(list->page.limit, 50);
+}
+
+TEST(ParseList, ArchivedTasksAreLeftOutUnlessAskedFor) {
+  EXPECT_EQ(parse_list({})->filter.archived, false);
+  EXPECT_EQ(parse_list({{"archived", "true"}})->filter.archived, true);
+  EXPECT_EQ(parse_list({{"archived", "all"}})->filter.archived, std::nullopt);
+  EXPECT_FALSE(parse_list({{"archived", "yes"}}));
+  EXPECT_EQ(parse_list({})->filter.pinned, std::nullopt);
+  EXPECT_EQ(parse_list({{"pinned", "false"}})->filter.pinned, false);
+  const auto attention = parse_list({{"sort", "attention"}, {"fold_batches", "true"}});
+  EXPECT_EQ(attention->page.sort, Sort::attention);
+  EXPECT_TRUE(attention->filter.fold);
+}
+
+TEST(ParseUsage, DaysBeginWhereTheCallerIs) {
+  const auto usage =
+      parse_usage({{"by", "folder"}, {"from", "2026-11-15"}, {"to", "2026-11-16T01:00:00Z"}, {"utc_offset_min", "60"}});
+  ASSERT_TRUE(usage) << wrong(usage);
+  EXPECT_EQ(usage->by, UsageBy::folder);
+  EXPECT_EQ(format_time(usage->from), "2026-11-14T23:00:00.000Z");
+  EXPECT_EQ(format_time(usage->to), "2026-11-16T01:00:00.000Z");
+  for (const Query& query : {Query{{"by", "month"}}, Query{{"from", "2026-13-01"}}, Query{{"from", "now"}},
+                             Query{{"utc_offset_min", "900"}}})
+    EXPECT_FALSE(parse_usage(query));
 }
 
 TEST(ParseList, WhatIsWrongIsNamed) {

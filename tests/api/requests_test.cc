@@ -105,5 +105,17 @@ TEST(IdempotencyKey, IsQuotedOrBare) {
   EXPECT_FALSE(parse_idempotency_key(std::string(201, 'k')));
 }
 
+TEST(ParseEdit, TakesWhatIsGivenAndRefusesTheRest) {
+  const auto edit = parse_edit(R"({"title":"New","labels":{"a":"b","c":null},"pinned":false})");
+  ASSERT_TRUE(edit) << edit.error().message;
+  EXPECT_EQ(edit->title, "New");
+  EXPECT_EQ(edit->labels, (std::map<std::string, std::optional<std::string>>{{"a", "b"}, {"c", std::nullopt}}));
+  EXPECT_EQ(edit->pinned, false);
+  EXPECT_EQ(edit->archived, std::nullopt);
+  for (const char* body : {"{}", R"({"title":""})", R"({"title":"\u200b"})", R"({"pinned":"yes"})", R"({"labels":[]})",
+                           R"({"labels":{"":"x"}})", R"({"labels":{"a":1}})", R"({"status":"failed"})", "[]", ""})
+    EXPECT_FALSE(parse_edit(body)) << body;
+}
+
 }  // namespace
 }  // namespace errand::api

@@ -7,6 +7,7 @@
 
 #include "base/test_folder.h"
 #include "driver/acp/acp_driver.h"
+#include "driver/acp/terminals.h"
 #include "tests/contract/driver_contract.h"
 #include "tests/contract/driver_fake_supervisor.h"
 #include "tests/contract/scripted_acp.h"
@@ -37,12 +38,15 @@ class AcpWorld final : public TimedWorld {
                    {.name = "errand", .command = {"/bin/errand", "mcp"}, .env = {{"ERRAND_TOKEN", "secret"}}}};
              },
          .kept = [this] { return kept; }},
-        {.supervisor = supervisor, .timers = timers});
+        {.supervisor = supervisor, .timers = timers, .clock = clock});
   }
   int left_behind() override { return supervisor.alive(); }
   bool outlives_server() override { return true; }
 
-  void configure(Agent& configured) override { configured.options["command"] = "scripted acp"; }
+  void configure(Agent& configured) override {
+    configured.options["command"] = "scripted acp";
+    if (terminals) configured.options["client_terminals"] = "true";
+  }
 
   Launch speaks() override { return launch("speaks"); }
   Launch goes_on() override { return launch("goes_on"); }
@@ -57,6 +61,7 @@ class AcpWorld final : public TimedWorld {
   FakeSupervisor supervisor{timers};
   ScriptedAcp agent{supervisor, timers};
   program::Holder::Bounds kept;  // Nothing.
+  bool terminals = false;        // The agent may ask for them.
 
  private:
   std::unique_ptr<Driver> driver_;
@@ -288,6 +293,157 @@ TEST_F(AcpDriver, FilesAreServedWithinTheTasksFolders) {
     EXPECT_TRUE(answer_to("fs/read_text_file", {{"path", path}}).contains("error")) << path;
   EXPECT_EQ(answer_to("fs/read_text_file", {{"path", file + "2"}}).at("error").at("code"), -32002);
   EXPECT_EQ(answer_to("terminal/create", {{"command", "ls"}}).at("error").at("code"), -32601);
+  EXPECT_EQ(host.broken(), "");
+}
+
+struct AcpTerminals : AcpDriver {
+  AcpTerminals() { world.terminals = true; }
+
+  json::object answer_to(Host& host, const char* method, json::object params) {
+    const size_t before = world.agent.answers().size();
+    world.agent.ask(run, method, std::move(params));
+    EXPECT_TRUE(host.run_until([&] { return world.agent.answers().size() > before; })) << method;
+    return world.agent.answers().back();
+  }
+  Host& begin(Host& host) {
+    EXPECT_TRUE(host.open());
+    EXPECT_TRUE(host.run_until([&] { return !host.transcript().said().empty(); }));
+    return host;
+  }
+  static const std::string first;
+};
+const std::string AcpTerminals::first = "task_00000000000000000000000001__terminal_1.1";
+
+TEST_F(AcpTerminals, RunCommandsInTheTasksFoldersAndSayHowTheyEnd) {
+  world.supervisor.programs["b c"] = {.prints = {{.after_ms = 5, .bytes = "before 语"}, {.after_ms = 5, .bytes = "!"}},
+                                      .end = process::RunEnd{.how = process::RunEnd::How::exited, .exit_code = 3}};
+  Host host(world, world.goes_on());
+  begin(host);
+  const json::object made = answer_to(host, "terminal/create",
+                                      {{"command", "a"},
+                                       {"args", {"b c"}},
+                                       {"env", {{{"name", "COLOUR"}, {"value", "blue"}}}},
+                                       {"cwd", "/tmp/sub"},
+                                       {"outputByteLimit", 5}});
+  EXPECT_EQ(made.at("result").at("terminalId"), "term_1");
+  const process::SpawnRequest& spawned = world.supervisor.runs.at(first).request;
+  EXPECT_EQ(spawned.argv, (std::vector<std::string>{"a", "b c"}));
+  EXPECT_EQ(spawned.work_dir, "/tmp/sub");
+  EXPECT_NE(std::ranges::find(spawned.env, "COLOUR=blue"), spawned.env.end());
+  const json::object ended = answer_to(host, "terminal/wait_for_exit", {{"terminalId", "term_1"}});
+  EXPECT_EQ(json::serialize(ended.at("result")), R"({"exitCode":3,"signal":null})");
+  const json::object output = answer_to(host, "terminal/output", {{"terminalId", "term_1"}});
+  EXPECT_EQ(json::serialize(output.at("result")),
+            R"({"output":" 语!","truncated":true,"exitStatus":{"exitCode":3,"signal":null}})");
+  EXPECT_TRUE(answer_to(host, "terminal/release", {{"terminalId", "term_1"}}).contains("result"));
+  EXPECT_FALSE(world.supervisor.runs.contains(first)) << "its folder goes";
+  EXPECT_EQ(answer_to(host, "terminal/output", {{"terminalId", "term_1"}}).at("error").at("code"), -32002);
+  EXPECT_EQ(host.broken(), "");
+}
+
+TEST_F(AcpTerminals, AWholeLineIsRunByAShellAndNothingOutsideOfTheFolders) {
+  Host host(world, world.goes_on());
+  begin(host);
+  ASSERT_TRUE(answer_to(host, "terminal/create", {{"command", "ls | wc"}}).contains("result"));
+  EXPECT_EQ(world.supervisor.runs.at(first).request.argv, (std::vector<std::string>{"/bin/sh", "-c", "ls | wc"}));
+  EXPECT_EQ(world.supervisor.runs.at(first).request.work_dir, "/tmp");
+  for (const char* folder : {"/etc", "/tmpx", "/tmp/../etc", "relative"})
+    EXPECT_TRUE(answer_to(host, "terminal/create", {{"command", "ls"}, {"cwd", folder}}).contains("error")) << folder;
+  EXPECT_TRUE(answer_to(host, "terminal/create", {{"command", ""}}).contains("error"));
+  EXPECT_TRUE(answer_to(host, "terminal/create", {{"command", "a"}, {"env", {{{"name", "A=B"}, {"value", ""}}}}})
+                  .contains("error"));
+  EXPECT_EQ(answer_to(host, "terminal/resize", {{"terminalId", "term_1"}}).at("error").at("code"), -32601);
+  EXPECT_TRUE(answer_to(host, "terminal/kill", {{"terminalId", "term_1"}}).contains("result"));
+  const json::object ended = answer_to(host, "terminal/wait_for_exit", {{"terminalId", "term_1"}});
+  EXPECT_TRUE(ended.at("result").as_object().contains("exitCode"));
+  for (size_t i = 1; i < acp::terminals_max; ++i)
+    EXPECT_TRUE(answer_to(host, "terminal/create", {{"command", "x"}}).contains("result"));
+  EXPECT_TRUE(answer_to(host, "terminal/create", {{"command", "x"}}).contains("error")) << "there are too many";
+  host.turn().stop();
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(world.left_behind(), 0);
+  EXPECT_EQ(host.broken(), "");
+}
+
+// R2.2, R2.3: its commands go on with it, and nothing of them is left when it is over.
+TEST_F(AcpTerminals, GoOnWhenTheServerDiesAndEndWithTheTurn) {
+  Host host(world, world.goes_on());
+  begin(host);
+  ASSERT_TRUE(answer_to(host, "terminal/create", {{"command", "long"}}).contains("result"));
+  const size_t before = world.agent.answers().size();
+  world.agent.ask(run, "terminal/wait_for_exit", {{"terminalId", "term_1"}});
+  host.run_until([&] { return host.checkpoints().back().contains("terminal_1"); });
+  world.settle();
+  ASSERT_TRUE(host.crash_and_reopen());
+  world.settle();
+  EXPECT_EQ(world.agent.answers().size(), before) << "it runs";
+  world.supervisor.end(first, {.how = process::RunEnd::How::signalled, .signal = 9});
+  ASSERT_TRUE(host.run_until([&] { return world.agent.answers().size() > before; }));
+  EXPECT_EQ(json::serialize(world.agent.answers().back().at("result")), R"({"exitCode":null,"signal":"SIGKILL"})");
+  ASSERT_TRUE(answer_to(host, "terminal/create", {{"command", "long"}}).contains("result"));
+  EXPECT_EQ(world.supervisor.alive(), 2);
+  host.turn().stop();
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->kind, Kind::stopped);
+  EXPECT_EQ(world.left_behind(), 0);
+}
+
+TEST_F(AcpTerminals, NothingOfOneThatIsDroppedIsLeft) {
+  Host host(world, world.goes_on());
+  begin(host);
+  ASSERT_TRUE(answer_to(host, "terminal/create", {{"command", "long"}}).contains("result"));
+  host.drop();
+  world.settle();
+  EXPECT_EQ(world.left_behind(), 0);
+}
+
+// R4.5.
+TEST_F(AcpDriver, AUsageLimitIsWaitedForUntilItEndsAlsoByTheNextServer) {
+  world.agent.limited = R"({"error":{"type":"rate_limit_error"},"resets_in_seconds":7200})";
+  const Time began = world.clock.wall();
+  Host host(world, world.launch("much work"));
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return host.transcript().wait.has_value(); }));
+  EXPECT_EQ(host.transcript().wait->kind, WaitKind::quota);
+  EXPECT_GE(host.transcript().wait->until, began + 7'200'000);
+  world.agent.limited.clear();
+  ASSERT_TRUE(host.crash_and_reopen());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_GE(world.clock.wall(), began + 7'200'000);
+  EXPECT_EQ(host.broken(), "");
+  EXPECT_EQ(host.outcome()->kind, Kind::completed);
+  EXPECT_FALSE(host.transcript().wait);
+  EXPECT_EQ(host.outcome()->result->find("You said: The usage limit is over."), 0U) << *host.outcome()->result;
+  EXPECT_TRUE(host.outcome()->result->contains("You were asked:\nmuch work")) << "it may not have kept the prompt";
+}
+
+TEST_F(AcpDriver, SomebodyMaySayThatTheLimitIsOverWhileTheTurnIsTakenUp) {
+  world.agent.limited = R"({"resets_in_seconds":7200,"statusCode":429})";
+  const Time began = world.clock.wall();
+  Host host(world, world.launch("much work"));
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return host.transcript().wait.has_value(); }));
+  world.agent.limited.clear();
+  ASSERT_TRUE(host.crash_and_reopen());
+  ASSERT_TRUE(host.turn().lift_quota()) << "it has not heard of its process yet";
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_LT(world.clock.wall(), began + 7'200'000);
+  EXPECT_EQ(host.outcome()->kind, Kind::completed);
+}
+
+TEST_F(AcpDriver, SomebodyMaySayThatTheLimitIsOverOrHaveEnoughOfIt) {
+  world.agent.limited = R"({"statusCode":429})";
+  Host host(world, world.launch("much work"));
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return host.transcript().wait.has_value(); }));
+  const Time first = host.transcript().wait->until;
+  ASSERT_TRUE(host.turn().lift_quota());
+  ASSERT_TRUE(host.run_until([&] { return host.transcript().wait && host.transcript().wait->until > first; }))
+      << "the limit holds: it waits again, and longer";
+  host.turn().stop();
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.outcome()->kind, Kind::stopped);
+  EXPECT_EQ(world.left_behind(), 0);
   EXPECT_EQ(host.broken(), "");
 }
 

@@ -269,6 +269,66 @@ TEST_F(ClaudeDriver, ItHasItsOwnKeysAndNobodyElses) {
   EXPECT_FALSE(has("CLAUDECODE="));
 }
 
+// R6.4: what a fork takes over is put in without asking for a reply.
+TEST_F(ClaudeDriver, AForkHasTheConversationBeforeItAndAnswersItsMessageAlone) {
+  Launch launch = world.agent("which one?");
+  launch.fork = true;
+  Host host(world, launch);
+  host.carry("count to two", "one, two");
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.broken(), "");
+  EXPECT_EQ(host.outcome()->kind, Kind::completed);
+  ASSERT_EQ(world.program.prompts, 2);
+  EXPECT_TRUE(world.program.told[0].contains("\"shouldQuery\":false")) << world.program.told[0];
+  EXPECT_TRUE(world.program.told[0].contains("one, two")) << world.program.told[0];
+  EXPECT_EQ(host.transcript().messages, 1) << "one answer, to the message";
+  EXPECT_TRUE(host.transcript().said().ends_with("which one?")) << host.transcript().said();
+  EXPECT_EQ(host.transcript().taken.size(), 1u);
+}
+
+TEST_F(ClaudeDriver, AForksConversationIsToldOnceWhereverTheServerDies) {
+  Launch launch = world.agent("which one?");
+  launch.fork = true;
+  Host whole(world, launch);
+  whole.carry("count to two", "one, two");
+  ASSERT_TRUE(whole.open());
+  ASSERT_TRUE(whole.run_until_ended());
+  for (int stored = 0; stored <= whole.reports(); ++stored) {
+    SCOPED_TRACE(stored);
+    ClaudeWorld other;
+    Host host(other, launch);
+    host.carry("count to two", "one, two");
+    host.store_only(stored);
+    ASSERT_TRUE(host.open());
+    ASSERT_TRUE(host.run_until_reports(stored));
+    ASSERT_TRUE(host.crash_and_reopen());
+    ASSERT_TRUE(host.run_until_ended());
+    EXPECT_EQ(other.program.prompts, 2);
+    EXPECT_EQ(host.outcome()->kind, Kind::completed);
+  }
+}
+
+// R5.5: a notice before a message is no question of its own, and one that is all there is has begun the turn.
+TEST_F(ClaudeDriver, ANoticeIsToldAndAsksForNoAnswerOfItsOwn) {
+  Host host(world, world.agent("begin"));
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  host.notice("task_b has ended");
+  host.prompt("and then?");
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.transcript().taken.size(), 3u);
+  EXPECT_EQ(host.transcript().messages, 2) << host.transcript().text();
+  EXPECT_TRUE(host.transcript().said().ends_with("<notice>\ntask_b has ended\n</notice> | and then?"))
+      << host.transcript().said();
+  host.notice("task_c has ended");
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_EQ(host.transcript().messages, 3);
+  EXPECT_EQ(host.broken(), "");
+}
+
 // R4.5.
 TEST_F(ClaudeDriver, AUsageLimitIsWaitedForUntilItEndsAlsoByTheNextServer) {
   const Time resets{(world.clock.wall().ms / 1000 + 7200) * 1000};
@@ -284,6 +344,18 @@ TEST_F(ClaudeDriver, AUsageLimitIsWaitedForUntilItEndsAlsoByTheNextServer) {
   EXPECT_EQ(host.outcome()->kind, Kind::completed);
   EXPECT_TRUE(host.transcript().said().contains("usage limit is over")) << host.transcript().text();
   EXPECT_FALSE(host.transcript().wait);
+}
+
+TEST_F(ClaudeDriver, SomebodyMaySayThatTheLimitIsOverWhileTheTurnIsTakenUp) {
+  world.program.resets = world.clock.wall() + 7'200'000;
+  Host host(world, world.agent("limit"));
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until([&] { return host.transcript().wait.has_value(); }));
+  ASSERT_TRUE(host.crash_and_reopen());
+  ASSERT_TRUE(host.turn().lift_quota()) << "it has not heard of its program yet";
+  ASSERT_TRUE(host.run_until_ended());
+  EXPECT_LT(world.clock.wall(), world.program.resets);
+  EXPECT_EQ(host.outcome()->kind, Kind::completed);
 }
 
 TEST_F(ClaudeDriver, SomebodyMaySayThatTheLimitIsOver) {

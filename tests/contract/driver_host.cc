@@ -170,12 +170,29 @@ Host::Host(DriverWorld& world, Launch launch, TaskId id) : world_(world) {
 
 Host::~Host() = default;
 
-MessageId Host::prompt(const std::string& text) {
+MessageId Host::prompt(const std::string& text) { return add_message({.type = PartType::text, .text = text}); }
+
+MessageId Host::notice(const std::string& text) { return add_message({.type = PartType::notice, .text = text}); }
+
+void Host::carry(const std::string& asked, const std::string& answered) {
+  for (const auto& [role, text] : {std::pair(Role::assistant, answered), std::pair(Role::user, asked)}) {
+    Message message;
+    message.id = MessageId(fmt::format("msg_carried{:019}", messages_.size() + 1));
+    message.session_id = task_.session_id;
+    message.role = role;
+    message.turn = 0;
+    message.completed_at = clock_.wall();
+    message.parts.push_back({.type = PartType::text, .text = text});
+    messages_.insert(messages_.begin(), std::move(message));
+  }
+}
+
+MessageId Host::add_message(Part part) {
   Message message;
   message.id = MessageId(fmt::format("msg_{:026}", messages_.size() + 1));
   message.session_id = task_.session_id;
   message.turn = task_.turn;
-  message.parts.push_back({.type = PartType::text, .text = text});
+  message.parts.push_back(std::move(part));
   Recording recording;
   recorder_.add_message(message, recording, clock_.wall());
   keep(recording);

@@ -107,6 +107,10 @@ class Host final : public Sink {
 
   // A user's message: given with the next open(), or sent where the turn is at work.
   MessageId prompt(const std::string& text);
+  // A notice to its session: likewise.
+  MessageId notice(const std::string& text);
+  // What a fork takes over: a question and its answer, before its own first turn.
+  void carry(const std::string& asked, const std::string& answered);
   Status send(const std::string& text, MessageId* id = nullptr);
   Status resend(const MessageId& id);
   // As a retry does: what was taken is given once more with the next open().
@@ -163,6 +167,7 @@ class Host final : public Sink {
   const std::vector<Message>& messages() const { return messages_; }
 
  private:
+  MessageId add_message(Part part);
   void report(std::vector<Report> reports, std::string checkpoint) override;
   void when_stored(Work then) override { when_stored_.push_back(std::move(then)); }
   bool has_room() const override { return room_; }

@@ -40,8 +40,10 @@ void ScriptedAcp::answer(const std::string& run, const json::value& id, json::va
   print(run, json::serialize(json::object{{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}}) + "\n");
 }
 
-void ScriptedAcp::refuse(const std::string& run, const json::value& id, int code, const std::string& message) {
-  const json::object error = {{"code", code}, {"message", message}};
+void ScriptedAcp::refuse(const std::string& run, const json::value& id, int code, const std::string& message,
+                         const std::string& details) {
+  json::object error = {{"code", code}, {"message", message}};
+  if (!details.empty()) error["data"] = json::parse(details);
   print(run, json::serialize(json::object{{"jsonrpc", "2.0"}, {"id", id}, {"error", error}}) + "\n");
 }
 
@@ -122,6 +124,7 @@ void ScriptedAcp::prompted(const std::string& run, const json::object& message) 
   std::string text;
   for (const json::value& block : message.at("params").at("prompt").as_array())
     text += (text.empty() ? "" : " | ") + std::string(block.at("text").as_string());
+  if (!limited.empty()) return refuse(run, process.prompt, -32603, "Internal error", limited);
   if (text == "goes_on") return go(run, {[this, run] { say(run, "I go on"); }});
   if (text == "fails") return refuse(run, process.prompt, -32603, "the model says no");
   if (text != "speaks")

@@ -22,6 +22,7 @@ class ScriptedAcp {
 
   boost::json::object can;                 // Its capabilities, as it says them.
   std::string auth_error;                  // session/new is answered with it.
+  std::string limited;                     // Each prompt is answered with an error of these details (JSON).
   bool forgets = false;                    // Knows no session that it has not made in this process.
   bool silent = false;                     // Answers nothing.
   bool ignores_cancel = false;             // Goes on as if nobody had told it.
@@ -46,7 +47,8 @@ class ScriptedAcp {
 
   void take(const std::string& run, const boost::json::object& message);
   void answer(const std::string& run, const boost::json::value& id, boost::json::value result);
-  void refuse(const std::string& run, const boost::json::value& id, int code, const std::string& message);
+  void refuse(const std::string& run, const boost::json::value& id, int code, const std::string& message,
+              const std::string& details = "");
   void prompted(const std::string& run, const boost::json::object& message);
   void update(const std::string& run, boost::json::object update);
   void say(const std::string& run, const std::string& text, const char* kind = "agent_message_chunk");

@@ -72,6 +72,7 @@ void ScriptedClaude::hear(const std::string& name, const std::string& line) {
     ++prompts;
     Said said{std::string(value.at("uuid").as_string()),
               std::string(value.at("message").at("content").at(0).at("text").as_string())};
+    said.asks = !value.as_object().contains("shouldQuery") || value.at("shouldQuery").as_bool();
     lifecycle(name, said.uuid, "queued");
     run.queue.push_back(std::move(said));
     if (!run.busy) begin(name);
@@ -96,6 +97,16 @@ void ScriptedClaude::begin(const std::string& name) {
   then(name, [=, this] {
     print(name, fmt::format(R"({{"type":"system","subtype":"init","session_id":"{}","tools":["Bash"]}})", session));
   });
+  // Nobody is asked because of it: it stands before the next message.
+  if (!said.asks)
+    return then(name, [=, this] {
+      Run& taken = runs_[name];
+      taken.notes += said.text + " | ";
+      print(name, R"({"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":""})");
+      taken.busy = false;
+      lifecycle(name, said.uuid, "completed");
+      if (!taken.queue.empty()) begin(name);
+    });
   for (const std::string& line : std::exchange(first_steps, {})) then(name, [=, this] { print(name, line); });
   if (said.text == "speaks") {
     speaks(name);
@@ -114,7 +125,7 @@ void ScriptedClaude::begin(const std::string& name) {
       lifecycle(name, runs_[name].current, "cancelled");
     });
   } else {
-    say(name, "You said: " + said.text);
+    say(name, "You said: " + std::exchange(run.notes, {}) + said.text);
     echo_queue(name);
   }
 }

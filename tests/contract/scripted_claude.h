@@ -28,6 +28,7 @@ class ScriptedClaude {
  private:
   struct Said {
     std::string uuid, text;
+    bool asks = true;
   };
   struct Run {
     std::deque<std::function<void()>> steps;  // What it does next, one each millisecond.
@@ -35,6 +36,7 @@ class ScriptedClaude {
     bool busy = false;
     bool closed = false;
     std::deque<Said> queue;
+    std::string notes;      // What it was told without being asked.
     std::string current;    // The message that it works at.
     std::string open_call;  // A tool without its answer.
     std::string open_ask;   // What it asked, and waits for.

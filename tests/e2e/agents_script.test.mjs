@@ -144,7 +144,7 @@ const cells = {
   async 'usage limit'({ server, rule, ask, rest, said, row, cannot }) {
     const limit = { status: 429, error: { type: 'rate_limit_error', message: 'You hit your limit.' } };
     rule('The usage limit is over', [{ text: 'went on' }]);
-    rule('much work', [cannot ? { ...limit, times: 1, text: 'went on' } : { ...limit, retry_after: 3600 }]);
+    rule('much work', [cannot ? { ...limit, times: 1, text: 'went on' } : row.waits_itself ? limit : { ...limit, retry_after: 3600 }]);
     const { id } = await ask('much work');
     if (cannot) {
       const task = await rest(id, { within });

@@ -20,7 +20,7 @@ test('A success with artifacts', async (t) => {
 - Output Path: DATA/run/TASK.1/log
 - Summary: ok [exit code 0]
 - Task: TASK
-- Artifacts: 1 file, 7 B (/api/tasks/TASK/artifacts)
+- Artifacts: 1 file, 7 B (look_at(task_id="TASK", path="artifacts"))
   - report.txt (7 B, text/plain)
 
 ok
@@ -55,7 +55,7 @@ test('A long output: the last lines, how much there was, never over the cap', as
   const server = await Server.start(t);
   const { notice, text } = await told(server, 'seq 1 300000', { limits: { output_bytes: 200000 } });
   assert.match(text, /- Summary: 300000 \[exit code 0\]/);
-  assert.match(text, /\[The last lines of 1\.9 MB; the log keeps the first and the last 100\.0 kB\. Read on with GET \/api\/tasks\/TASK\/log/);
+  assert.match(text, /\[The last lines of 1\.9 MB; the log keeps the first and the last 100\.0 kB\. Read on with look_at\(task_id="TASK", path="log"\)/);
   assert.ok(text.endsWith('\n299999\n300000\n'));
   assert.ok(text.length < 17_500, `${text.length}`);
   assert.equal(notice.data.output_cut, true);

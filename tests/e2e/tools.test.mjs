@@ -231,6 +231,6 @@ test('The background task manager is listed, says why it cannot be used, and is 
   // Whoever names no agent gets one that works, and the demonstration is none: it says what to do.
   const asked = await errand(server, ['ask', 'noop']);
   assert.equal(asked.code, 3);
-  assert.match(asked.err, /ANTHROPIC_API_KEY[^]*claude, codex, gemini or opencode[^]*--agent demo/);
+  assert.match(asked.err, /errand setup asks for a model[^]*claude, codex, gemini or opencode[^]*--agent demo/);
   assert.equal((await errand(server, ['ask', 'noop', '--agent', 'demo', '--json'])).json.agent_id, 'demo');
 });

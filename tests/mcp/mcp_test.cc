@@ -63,9 +63,35 @@ TEST(Mcp, ListsTheToolsWithTheirSchemas) {
   EXPECT_EQ(tools.size(), site.toolbox.list().size());
   for (const json::value& tool : tools) {
     EXPECT_EQ(tool.at("inputSchema").at("type").as_string(), "object");
-    EXPECT_EQ(tool.at("outputSchema").at("type").as_string(), "object");
-    EXPECT_TRUE(tool.at("outputSchema").at("properties").as_object().contains("notices"));
-    EXPECT_TRUE(tool.at("annotations").at("readOnlyHint").is_bool());
+    EXPECT_FALSE(tool.as_object().contains("outputSchema")) << "no model reads it, and every agent would pay for it";
+    const json::object& says = tool.at("annotations").as_object();
+    const std::string_view name = tool.at("name").as_string();
+    EXPECT_EQ(says.contains("readOnlyHint"),
+              name == "background_output" || name == "background_list" || name == "look_at")
+        << name;
+    // What is said differs from what the protocol assumes.
+    for (const auto& hint : says)
+      EXPECT_EQ(hint.value().as_bool(), hint.key() == "readOnlyHint" || hint.key() == "idempotentHint") << name;
+  }
+}
+
+TEST(Mcp, ListsForkOnlyWhereTheConversationCanBeCopied) {
+  net::Site site;
+  const auto lists_fork = [](Client& client, Headers headers = {}) {
+    const json::object message = client.ask("tools/list", "{}", std::move(headers));
+    for (const json::value& tool : message.at("result").at("tools").as_array())
+      if (tool.at("name").as_string() == "background_task")
+        return tool.at("inputSchema").at("properties").as_object().contains("fork");
+    ADD_FAILURE() << "background_task is listed";
+    return false;
+  };
+  Client client(site);
+  client.open();
+  EXPECT_FALSE(lists_fork(client));
+  for (const auto& [session, forks] : {std::pair{"ses_of_opencode", true},
+                                       {"6c8b1a54-7f0e-4c7b-9d0e-0a1b2c3d4e5f", true},
+                                       {"a-name-of-mine", false}}) {
+    EXPECT_EQ(lists_fork(client, {{"errand-session-id", session}}), forks) << session;
   }
 }
 

@@ -23,6 +23,9 @@ describe('the Chat page', async () => {
     const page = await (await browser.person(t, server)).login('/tasks');
     await page.getByRole('link', { name: 'New Task' }).first().click();
     await page.getByRole('heading', { name: 'New task' }).waitFor();
+    // Only the demonstration is there: the page says what is missing.
+    await page.getByTestId('first-visit').getByText('errand setup', { exact: true }).waitFor();
+    await page.getByTestId('first-visit').getByText(/builtin: No model is configured/).waitFor();
     await check_accessible(page, 'a new chat');
     await shot(page, 'new');
     await send(page, 'think tools usage ask text');

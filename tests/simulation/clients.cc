@@ -43,7 +43,7 @@ void Clients::act(Engine& engine) {
         check_error(result.error(), what, id);
     });
   };
-  switch (random_.below(22)) {
+  switch (random_.below(23)) {
     case 0:
     case 1:
     case 2:
@@ -94,6 +94,9 @@ void Clients::act(Engine& engine) {
       break;
     case 19:
       notices(engine);
+      break;
+    case 22:
+      edit(engine, id);
       break;
     case 20:
       engine.tasks().resolve(id.value, reply<TaskId>("resolve", [this, id](const Result<TaskId>& found) {
@@ -225,6 +228,18 @@ void Clients::cancel(Engine& engine, const TaskId& id) {
   in_call_ = true;
   engine.tasks().cancel(id, "user", reply<TaskView>("cancel " + id.value, [](const Result<TaskView>&) {}));
   in_call_ = false;
+}
+
+// What was acknowledged of an edit is on disk, whatever the task does meanwhile.
+void Clients::edit(Engine& engine, const TaskId& id) {
+  const std::string title = fmt::format("Renamed {}", random_.below(1'000));
+  input::Edit edit{.title = title, .labels = {{"sort", title}}, .pinned = random_.one_in(2)};
+  engine.tasks().edit(id, std::move(edit), reply<TaskView>("edit " + id.value, [this, id, title](const auto& result) {
+                        if (!result) return check_error(result.error(), "edit", id);
+                        told(*result, "edit");
+                        if (result->task.title != title || result->task.launch.labels.at("sort") != title)
+                          verdict_.broken("an edit of " + id.value + " was taken and is not there");
+                      }));
 }
 
 void Clients::result(Engine& engine) {

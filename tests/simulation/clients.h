@@ -26,6 +26,7 @@ class Clients {
   // What somebody who wants everything to end does: answers what is asked.
   void answer_all(Engine& engine);
   void cancel(Engine& engine, const TaskId& id);
+  void edit(Engine& engine, const TaskId& id);
 
   // The server died: whoever waited does not know what came of it.
   void server_died();

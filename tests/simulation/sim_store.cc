@@ -32,6 +32,8 @@ class SimStore final : public Store {
   Result<std::vector<TaskId>> expired(Time now, int limit) override { return inner_->expired(now, limit); }
   Result<Time> next_expiry() override { return inner_->next_expiry(); }
   Result<BatchCounts> batch_counts(const BatchId& id) override { return inner_->batch_counts(id); }
+  Result<BatchPage> batches(const std::string& cursor, int limit) override { return inner_->batches(cursor, limit); }
+  Result<UsageReport> usage(const UsageQuery& query) override { return inner_->usage(query); }
   Result<std::vector<TaskId>> tasks_of_parent(const SessionId& parent) override {
     return inner_->tasks_of_parent(parent);
   }

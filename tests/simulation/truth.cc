@@ -132,7 +132,8 @@ void Truth::check_status(const Event& event, Known& known) {
   if (!may_follow(known.state, *state))
     verdict_.broken(fmt::format("{} went from {} to {}", event.task_id.value, name(known.state), name(*state)));
   if (known.ended && at_work(*state)) known.ended = false;
-  if (known.ended) verdict_.broken("a status of " + event.task_id.value + " came after `end`");
+  // An edit is told whenever it happens, and changes no state.
+  if (known.ended && *state != known.state) verdict_.broken("a status of " + event.task_id.value + " came after `end`");
   const int turn = number(field(event.data, "turn"));
   // A turn that another one follows has ended, unless a message cut it short.
   if (turn != known.turn && known.turn != 0 && at_work(known.state) && !known.cut) known.ended_turns.insert(known.turn);

@@ -114,14 +114,16 @@ TEST_F(Shrink, AnOlderFileIsMadeShrinkableWhenItIsOpened) {
   }
   sqlite3* db = nullptr;
   ASSERT_EQ(sqlite3_open(options_.path.c_str(), &db), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(db,
-                         "PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM;"
-                         // As errand 0.1 left it.
-                         "DROP INDEX tasks_unseen; DROP INDEX tasks_asks; DROP INDEX keys_task; ALTER TABLE meta DROP "
-                         "COLUMN forgotten_pos; "
-                         "PRAGMA user_version = 1",
-                         nullptr, nullptr, nullptr),
-            SQLITE_OK);
+  ASSERT_EQ(
+      sqlite3_exec(db,
+                   "PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM;"
+                   // As errand 0.1 left it.
+                   "DROP TABLE usage; DROP INDEX tasks_pinned; DROP INDEX tasks_archived; DROP INDEX tasks_renamed; "
+                   "DROP INDEX tasks_unseen; DROP INDEX tasks_asks; DROP INDEX keys_task; ALTER TABLE meta DROP "
+                   "COLUMN forgotten_pos; "
+                   "PRAGMA user_version = 1",
+                   nullptr, nullptr, nullptr),
+      SQLITE_OK);
   sqlite3_close(db);
   ASSERT_EQ(pragma("auto_vacuum"), 0);
   for (int life = 0; life < 2; ++life) {
@@ -130,7 +132,7 @@ TEST_F(Shrink, AnOlderFileIsMadeShrinkableWhenItIsOpened) {
     commit_all(*store, 300 + life, 301 + life, false);
   }
   EXPECT_EQ(pragma("auto_vacuum"), 2);
-  EXPECT_EQ(pragma("user_version"), 4);
+  EXPECT_EQ(pragma("user_version"), 5);
   EXPECT_TRUE(std::filesystem::exists(options_.path + ".before-002"));
   EXPECT_FALSE(std::filesystem::exists(options_.path + ".part"));
 }

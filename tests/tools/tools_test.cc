@@ -24,7 +24,6 @@ TEST_F(WrongCalls, R8_8_SayWhatWasWrongWhatIsAllowedAndWhatToTry) {
       {"background_task", "{", {"not valid JSON"}},
       {"background_task", R"({"a":1,"a":2})", {"given twice"}},
       {"background_task", "{}", {"`prompt` must be given", "prompt (required)", "Example: background_task {"}},
-      {"background_task", R"({"prompt":"x"})", {"`agent` must be given", "demo, forker"}},
       {"background_task", R"({"prompt":"x","agent":"nobody"})", {"no agent \"nobody\"", "demo, forker"}},
       {"background_task", R"({"prompt":"x","agent":"away"})", {"is not available", "it is not there"}},
       {"background_task", R"({"prompt":"x","agent":"command"})", {"no agent \"command\""}},
@@ -73,6 +72,19 @@ TEST_F(WrongCalls, R8_8_SayWhatWasWrongWhatIsAllowedAndWhatToTry) {
     EXPECT_FALSE(answer.data.at("error").at("code").as_string().empty());
   }
   EXPECT_EQ(task_count(), 0);
+}
+
+TEST_F(WrongCalls, WithoutAnAgentTheDefaultDoesItAndNoOtherInItsPlace) {
+  EXPECT_EQ(get(good("background_task", R"({"prompt":"x"})").id()).launch.agent_id, "forker")
+      << "the first, and not the demonstration";
+  settings.default_agent = "demo";
+  restart();
+  EXPECT_EQ(get(good("background_task", R"({"prompt":"x"})").id()).launch.agent_id, "demo");
+  settings.default_agent = "gone";
+  restart();
+  const std::string text = bad("background_task", R"({"prompt":"x"})").text;
+  for (const char* const words : {"The default agent \"gone\" does not exist", "`agent` may be one of demo, forker"})
+    EXPECT_NE(text.find(words), std::string::npos) << text;
 }
 
 TEST_F(WrongCalls, AnUnknownToolNamesThoseThereAre) {

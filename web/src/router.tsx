@@ -37,9 +37,19 @@ const settingsRoute = createRoute({
   path: '/settings',
   component: lazyRouteComponent(() => import('./pages/SettingsPage'), 'SettingsPage'),
 });
+const batchesRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/batches',
+  component: lazyRouteComponent(() => import('./pages/BatchesPage'), 'BatchesPage'),
+});
+const usageRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/usage',
+  component: lazyRouteComponent(() => import('./pages/UsagePage'), 'UsagePage'),
+});
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, tasksRoute, chatRoute, agentsRoute, settingsRoute]),
+  routeTree: root.addChildren([home, tasksRoute, chatRoute, agentsRoute, batchesRoute, usageRoute, settingsRoute]),
   // Plain words in the address, as people write and read them.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {

@@ -3,7 +3,7 @@ import type { TaskQuery } from './api/types';
 
 export const filters = ['needs-input', 'running', 'pending', 'completed', 'failed', 'cancelled'] as const;
 export type Filter = (typeof filters)[number];
-export const sorts = ['newest', 'oldest', 'updated'] as const;
+export const sorts = ['attention', 'newest', 'oldest', 'updated'] as const;
 export type Sort = (typeof sorts)[number];
 
 export interface TaskSearch {
@@ -13,7 +13,9 @@ export interface TaskSearch {
   kind?: 'agent' | 'command';
   batch?: string;
   parent?: string;
-  sort?: Sort;
+  sort?: Sort; // Without one: what needs somebody comes first.
+  show?: 'archived' | 'pinned';
+  flat?: '1'; // The tasks of a batch one by one.
 }
 
 const text = (value: unknown, most = 200): string | undefined =>
@@ -34,6 +36,8 @@ export const taskSearch = (search: Record<string, unknown>): TaskSearch =>
     batch: text(search.batch),
     parent: text(search.parent),
     sort: oneOf(search.sort, sorts),
+    show: oneOf(search.show, ['archived', 'pinned'] as const),
+    flat: oneOf(search.flat, ['1'] as const),
   });
 
 export const chatTabs = ['chat', 'log', 'changes', 'timeline', 'artifacts', 'details'] as const;
@@ -71,5 +75,9 @@ export const taskQuery = (search: TaskSearch): TaskQuery =>
     kind: search.kind,
     batch_id: search.batch,
     parent_session_id: search.parent,
-    sort: search.sort,
+    sort: search.sort ?? 'attention',
+    archived: search.show === 'archived' ? ('true' as const) : undefined,
+    pinned: search.show === 'pinned' ? true : undefined,
+    // In a batch, or below a session, each task is what one came for.
+    fold_batches: search.batch || search.parent || search.flat ? undefined : true,
   });

@@ -1,10 +1,12 @@
-// What an agent asks of its client: leave to do something, and files.
+// What an agent asks of its client: leave to do something, files, and terminals.
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "driver/acp/acp_turn.h"
 #include "driver/acp/files.h"
+#include "driver/run_name.h"
 
 namespace errand::acp {
 
@@ -74,9 +76,7 @@ void AcpTurn::answer_served() {
 void AcpTurn::serve_file(const Incoming& in) {
   if (state_.serving.size() >= asks_max)
     return put(error_line(in.id, invalid_params, "Too many files are asked for at once; wait for the answers."));
-  const Launch& launch = request_.task->launch;
-  std::vector<std::string> folders = launch.add_dirs;
-  if (!launch.work_dir.empty()) folders.push_back(launch.work_dir);
+  std::vector<std::string> folders = folders_of(request_.task->launch);
   state_.serving.push_back(in.id);
   const bool writes = in.kind == Incoming::Kind::write_file;
   files_.run(
@@ -90,13 +90,81 @@ void AcpTurn::serve_file(const Incoming& in) {
         if (body) return result_line(id, *body);
         return error_line(id, body.error().code == Code::not_found ? not_found : invalid_params, body.error().message);
       },
-      [this, id = in.id](std::string line) {
-        if (over_ || state_.phase == Phase::leaving) return;
-        std::erase(state_.serving, id);
-        std::string kept = line.size() <= kept_answer_max ? line : try_again(id);
-        put(std::move(line), std::move(kept));
-        tell({});
-      });
+      [this, id = in.id](std::string line) { served(id, std::move(line)); });
+}
+
+void AcpTurn::served(const std::string& id, std::string line) {
+  if (over_ || state_.phase == Phase::leaving) return;
+  std::erase(state_.serving, id);
+  std::string kept = line.size() <= kept_answer_max ? line : try_again(id);
+  put(std::move(line), std::move(kept));
+  tell({});
+}
+
+// ---- Terminals
+
+void AcpTurn::serve_terminal(const Incoming& in) {
+  const auto option = request_.agent->options.find("client_terminals");
+  if (option == request_.agent->options.end() || option->second != "true")
+    return put(error_line(in.id, method_not_found, fmt::format("errand does not serve {}.", in.method)));
+  if (state_.serving.size() >= asks_max)
+    return put(error_line(in.id, invalid_params, "Too much is asked for at once; wait for the answers."));
+  if (in.method == "terminal/create") return create_terminal(in);
+  const std::string& id = in.terminal.id;
+  const auto open = std::ranges::find(state_.terminals, id, &OpenTerminal::id);
+  if (open == state_.terminals.end() || !terminals_.has(id))
+    return put(error_line(in.id, not_found, fmt::format("There is no terminal \"{}\".", to_utf8(id))));
+  if (in.method == "terminal/output") {
+    state_.serving.push_back(in.id);
+    terminals_.output(id, in.id);
+  } else if (in.method == "terminal/wait_for_exit") {
+    if (open->waiting.size() >= asks_max)
+      return put(error_line(in.id, invalid_params, "Too many wait for this terminal."));
+    const std::string status = terminals_.exit_status(id);
+    if (status != "null") return put(result_line(in.id, status));
+    open->waiting.push_back(in.id);
+  } else if (in.method == "terminal/kill") {
+    terminals_.kill(id);
+    put(result_line(in.id, "{}"));
+  } else if (in.method == "terminal/release") {
+    for (const std::string& waits : open->waiting)
+      put(error_line(waits, not_found, "The terminal was released before it had ended."));
+    state_.terminals.erase(open);
+    terminals_.release(id);
+    put(result_line(in.id, "{}"));
+  } else {
+    put(error_line(in.id, method_not_found, fmt::format("errand does not serve {}.", in.method)));
+  }
+}
+
+void AcpTurn::create_terminal(const Incoming& in) {
+  if (stopping_ || state_.phase != Phase::prompting)
+    return put(error_line(in.id, invalid_params, "No turn is at work: nothing is run."));
+  if (state_.terminals.size() >= terminals_max)
+    return put(error_line(in.id, invalid_params,
+                          fmt::format("{} terminals are open; release those that are not needed.", terminals_max)));
+  const std::string number = std::to_string(++state_.terminals_made);
+  OpenTerminal open{.id = "term_" + number,
+                    .run = run_name({request_.task->id, request_.task->run, terminal_tool, number}),
+                    .limit = in.terminal.limit,
+                    .waiting = {}};
+  Result<process::SpawnRequest> spawn = terminals_.plan(in.terminal, open.run);
+  if (!spawn) return put(error_line(in.id, invalid_params, spawn.error().message));
+  state_.serving.push_back(in.id);
+  state_.terminals.push_back(open);
+  starts_.push_back({std::move(open), std::move(*spawn), in.id});  // By tell(), which follows.
+}
+
+void AcpTurn::terminal_ended(const std::string& id) {
+  if (over_ || state_.phase == Phase::leaving) return;
+  const auto open = std::ranges::find(state_.terminals, id, &OpenTerminal::id);
+  if (open == state_.terminals.end()) return;
+  const std::vector<std::string> waiting = std::exchange(open->waiting, {});
+  const std::string status = terminals_.exit_status(id);
+  // Where it could not be started there is none.
+  if (!terminals_.has(id)) state_.terminals.erase(open);
+  for (const std::string& request : waiting) put(result_line(request, status == "null" ? "{}" : status));
+  if (!waiting.empty()) tell({});
 }
 
 }  // namespace errand::acp

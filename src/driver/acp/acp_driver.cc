@@ -1,6 +1,5 @@
 #include "driver/acp/acp_driver.h"
 
-#include <array>
 #include <functional>
 #include <set>
 
@@ -10,12 +9,15 @@
 #include "base/text.h"
 #include "driver/acp/acp_turn.h"
 #include "driver/find_program.h"
+#include "driver/run_name.h"
+#include "programs/known.h"
 
 namespace errand::acp {
 
 namespace {
 
-constexpr program::Kind kind = {.area = "acp",
+constexpr program::Kind kind = {.driver = "acp",
+                                .area = "acp",
                                 .tool = "",
                                 .no_sandbox =
                                     "Agents over ACP do not run in errand's sandbox: they need their own "
@@ -29,7 +31,8 @@ class AcpDriver final : public program::ProgramDriver {
                        .timers = parts.timers,
                        .files = parts.files,
                        .engine = parts.engine,
-                       .artifacts = parts.artifacts},
+                       .artifacts = parts.artifacts,
+                       .programs = parts.programs},
                       options.kept, {}),
         options_(std::move(options)),
         parts_(parts) {
@@ -37,6 +40,17 @@ class AcpDriver final : public program::ProgramDriver {
   }
 
   Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override;
+  // Runs of its terminals that a turn has left behind are runs of tools, which the built-in agent's driver ends after a
+  // restart, as all that no task at work owns (builtin/tools/tool_set.h). With the task they go here.
+  void forget(const TaskId& task) override {
+    ProgramDriver::forget(task);
+    parts_.supervisor.list(
+        [&supervisor = parts_.supervisor, task](const Result<std::vector<process::RunStatus>>& runs) {
+          for (const process::RunStatus& status : runs ? *runs : std::vector<process::RunStatus>())
+            if (const auto name = parse_run_name(status.run); name && name->task == task && name->tool == terminal_tool)
+              supervisor.release(status.run);
+        });
+  }
 
  private:
   AcpOptions options_;
@@ -91,26 +105,6 @@ Result<std::unique_ptr<Turn>> AcpDriver::open(TurnRequest request, Sink& sink) {
                                    std::move(beginning), sink);
 }
 
-struct Known {
-  const char* id;
-  const char* program;
-  const char* words;  // Behind the program.
-  const char* mode;   // Where its own default is not to ask anybody.
-  const char* description;
-  const char* login;  // What a person types to log in.
-  // Where this is on PATH and the program is not, the agent is listed, and says what to install.
-  const char* beside = "";
-  const char* install = "";
-};
-constexpr auto known_agents = std::to_array<Known>({
-    {"gemini", "gemini", "--acp", "", "Gemini CLI, as you have it set up.", "gemini"},
-    {"codex", "codex-acp", "", "workspace-write", "Codex, through its adapter codex-acp, as you have it set up.",
-     "codex login", "codex", "npm install -g @agentclientprotocol/codex-acp"},
-    {"acp:claude", "claude-agent-acp", "", "", "Claude Code, through its adapter claude-agent-acp.", "claude /login"},
-    {"acp:opencode", "opencode", "acp", "", "OpenCode, with a process of its own for each turn.",
-     "opencode auth login"},
-});
-
 }  // namespace
 
 std::unique_ptr<Driver> make_acp_driver(AcpOptions options, AcpParts parts) {
@@ -152,11 +146,12 @@ Result<std::vector<std::string>> command_words(std::string_view text) {
 
 std::vector<Agent> found_agents(const std::vector<std::string>& environment) {
   std::vector<Agent> agents;
-  for (const Known& known : known_agents) {
+  for (const programs::Known& known : programs::all()) {
+    if (std::string_view(known.driver) != "acp") continue;
     const std::string program = find_program(environment, known.program);
     const bool beside = *known.beside != 0 && !find_program(environment, known.beside).empty();
     if (program.empty() && !beside) continue;
-    Agent agent{.id = known.id, .name = known.id, .driver = "acp", .description = known.description};
+    Agent agent{.id = known.agent, .name = known.agent, .driver = known.driver, .description = known.description};
     if (program.empty()) {
       agent.unavailable =
           fmt::format("It needs {}, which is not on the server's PATH: {}, then start the server again.", known.program,
@@ -165,7 +160,8 @@ std::vector<Agent> found_agents(const std::vector<std::string>& environment) {
       continue;
     }
     boost::json::array command = {program};
-    if (*known.words != 0) command.emplace_back(known.words);
+    for (const std::string_view word : split(known.words, ' '))
+      if (!word.empty()) command.emplace_back(word);
     agent.options["command"] = boost::json::serialize(command);
     agent.options["login"] = known.login;
     if (*known.mode != 0) agent.options["mode"] = known.mode;

@@ -37,12 +37,14 @@ struct AcpOptions {
 struct AcpParts {
   process::SupervisorClient& supervisor;
   Timers& timers;
+  Clock& clock;
   // Journals are read on the first, files for agents on the second; what they did is told on the engine's. Null: all
   // is done in the call.
   Executor* files = nullptr;
   Executor* background = nullptr;
   Executor* engine = nullptr;
-  Driver* artifacts = nullptr;  // Knows what tasks leave in their folders; null: nobody does.
+  Driver* artifacts = nullptr;   // Knows what tasks leave in their folders; null: nobody does.
+  Programs* programs = nullptr;  // Told of each program; null: nobody asks.
 };
 
 std::unique_ptr<Driver> make_acp_driver(AcpOptions options, AcpParts parts);

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "driver/acp/limit.h"
+#include "driver/agent_driver.h"
 #include "driver/run/spawn.h"
 #include "fork/transcript.h"
 
@@ -19,6 +21,21 @@ constexpr Millis named_ms = 400;          // As long may the arguments of a call
 constexpr Millis cancel_ms = 5'000;       // For an agent to say that it has stopped.
 constexpr Millis leave_ms = 700;          // For it to leave by itself when its input ends.
 constexpr Millis grace_ms = 3'000;
+constexpr Millis unknown_wait_ms = 60'000, unknown_wait_max_ms = 900'000;  // Where nobody says when the limit ends.
+constexpr Millis sleep_max_ms = 3'600'000;                                 // A clock may be set: it is looked at again.
+constexpr const char* go_on_text = "The usage limit is over. Go on where you stopped.";
+
+constexpr size_t asked_again_max = 32 * 1024;  // Of what is asked once more behind it.
+
+std::string limit_text(const std::string& who) { return who + " waits for the usage limit of its account."; }
+
+// What a call has printed is in a terminal of ours.
+Update with_output(Update update, const Terminals& terminals) {
+  if (update.type == Update::Type::call && !update.call.terminal.empty() && !update.call.output)
+    if (std::string text = terminals.last_output(update.call.terminal); !text.empty())
+      update.call.output = std::move(text);
+  return update;
+}
 
 Outcome died(const lines::End& end, const std::string& who) {
   using How = process::RunEnd::How;
@@ -67,7 +84,15 @@ AcpTurn::AcpTurn(const AcpOptions& options, const AcpParts& parts, program::Hold
       patience_(parts.timers),
       pause_(parts.timers),
       stopping_timer_(parts.timers),
+      limit_timer_(parts.timers),
+      terminals_({.supervisor = parts.supervisor,
+                  .options = options.command,
+                  .files = files_,
+                  .answer = [this](const std::string& id, std::string line) { served(id, std::move(line)); },
+                  .alive = [this] { alive_ = true; }},
+                 request_.task),
       kept_(beginning_.kept) {
+  terminals_.ended = [this](const std::string& id) { terminal_ended(id); };
   // What goes with a prompt that was put is on its way, or has arrived.
   for (const Frame& frame : state_.frames) known_.insert(frame.messages.begin(), frame.messages.end());
   for (const Message& message : request_.messages)
@@ -80,7 +105,7 @@ AcpTurn::AcpTurn(const AcpOptions& options, const AcpParts& parts, program::Hold
   } else {
     state_.translator = Translator(request_.task->progress.usage.cost_usd);
   }
-  child_ = holder_.child(state_.run.empty() ? beginning_.spawn.run : state_.run, *this);
+  child_ = holder_.child(*request_.task, state_.run.empty() ? beginning_.spawn.run : state_.run, *this);
   // One that another turn has started is there, or is gone.
   if (state_.run.empty())
     prepare();
@@ -133,6 +158,11 @@ void AcpTurn::tell(std::vector<Report> reports) {
   if (over_) return;
   if (reports.empty()) reports.emplace_back(report::Alive{});
   sink_.report(std::move(reports), encode(state_));
+  if (!starts_.empty())
+    sink_.when_stored([this, starts = std::exchange(starts_, {})]() mutable {
+      if (over_) return;
+      for (Start& start : starts) terminals_.start(start.open, std::move(start.spawn), std::move(start.request));
+    });
   const int64_t last = state_.frames.empty() ? 0 : state_.frames.back().number;
   sink_.when_stored([this, last, next = state_.next] {
     if (over_) return;
@@ -169,19 +199,28 @@ void AcpTurn::started(int64_t last_taken) {
     put(line, line, std::move(frame));
   }
   answer_served();
+  for (const OpenTerminal& open : state_.terminals) terminals_.take_up(open);
   be_patient();
   if (state_.phase == Phase::starting) {
     state_.phase = Phase::initializing;
     state_.request = ++state_.last_request;
-    const auto files = request_.agent->options.find("client_files");
-    put(initialize_line(state_.request, options_.version,
-                        files != request_.agent->options.end() && files->second == "true"));
+    const auto serves = [&](const char* option) {
+      const auto found = request_.agent->options.find(option);
+      return found != request_.agent->options.end() && found->second == "true";
+    };
+    put(initialize_line(state_.request, options_.version, serves("client_files"), serves("client_terminals")));
+  }
+  if (state_.until) {
+    out.emplace_back(report::Waits{WaitKind::quota, limit_text(agent_name()), state_.until});
+    sleep();
+  } else if (request_.reattach) {
+    out.emplace_back(report::GoesOn{});
   }
   if (goes_on && !stopping_) choose_or_prompt();
   if (state_.phase == Phase::settling) settle();
   if (state_.phase == Phase::leaving) leave();
-  if (stopping_ && state_.phase < Phase::prompting) child_->stop(grace_ms);
-  if (stopping_ && state_.phase == Phase::prompting) cancel_asks();
+  if (stopping_ && (state_.phase < Phase::prompting || state_.until)) child_->stop(grace_ms);
+  if (stopping_ && state_.phase == Phase::prompting && !state_.until) cancel_asks();
   for (const auto& [request_id, decided] : std::exchange(decided_, {})) give(request_id, decided.first, decided.second);
   tell(std::move(out));
 }
@@ -236,13 +275,15 @@ void AcpTurn::take(const Incoming& in, std::vector<Report>& out) {
     case Incoming::Kind::update:
       if (ours && in.update.type == Update::Type::health) state_.failing = in.update.failing;
       // Outside of a prompt it is what was said before, or nothing that is shown.
-      if (ours && state_.phase == Phase::prompting) state_.translator.take(in.update, out);
+      if (ours && state_.phase == Phase::prompting) state_.translator.take(with_output(in.update, terminals_), out);
       return;
     case Incoming::Kind::permission:
       return ask(in, out);
     case Incoming::Kind::read_file:
     case Incoming::Kind::write_file:
       return serve_file(in);
+    case Incoming::Kind::terminal:
+      return serve_terminal(in);
     case Incoming::Kind::request:
       return put(error_line(in.id, method_not_found, fmt::format("errand does not serve {}.", in.method)));
     case Incoming::Kind::result:
@@ -338,6 +379,7 @@ std::string AcpTurn::session_line() const {
 
 void AcpTurn::opened(const std::string& result, std::vector<Report>& out) {
   const SessionInfo info = parse_session(result);
+  child_->is_ready(state_.agent.version);
   if (state_.method == "session/new") {
     if (info.id.empty())
       return finish({.kind = Outcome::Kind::failed,
@@ -413,18 +455,20 @@ std::vector<std::string> AcpTurn::prelude() {
   return texts;
 }
 
-void AcpTurn::prompt() {
+void AcpTurn::prompt(const std::string& otherwise) {
   state_.phase = Phase::prompting;
   be_patient();
   Frame frame;
   std::vector<std::string> texts = prelude();
+  if (!waiting_.empty()) prompted_.clear();
   for (const Message& message : waiting_) {
-    texts.push_back(text_of(message));
+    texts.push_back(words_of(message));
+    prompted_ += (prompted_.empty() ? "" : "\n\n") + texts.back();
     frame.messages.push_back(message.id);
   }
   waiting_.clear();
   state_.failing = false;
-  if (texts.empty()) texts.emplace_back("Go on.");
+  if (texts.empty()) texts.emplace_back(otherwise);
   state_.request = ++state_.last_request;
   put(prompt_line(state_.request, state_.session, texts), std::move(frame));
 }
@@ -435,17 +479,69 @@ void AcpTurn::prompt_answered(const Incoming& in, std::vector<Report>& out) {
   state_.asks.clear();
   if (in.kind == Incoming::Kind::error) {
     if (stopping_) return finish({.kind = Outcome::Kind::stopped}, out);
+    if (wait_for_limit(in.error, out)) return;
     return finish(outcome_of(in.error, state_.agent, command_text()), out);
   }
   const Stopped stopped = parse_stopped(in.body);
-  if (stopped.usage != Usage{}) out.emplace_back(report::Used{stopped.usage});
+  // An agent that says what its session costs does so apart from the tokens: these are paid for with that.
+  if (stopped.usage != Usage{})
+    out.emplace_back(
+        report::Used{.usage = stopped.usage,
+                     .source = state_.translator.cost_usd() > 0 ? PriceSource::agent : PriceSource::unknown});
   if (stopping_) return finish({.kind = Outcome::Kind::stopped}, out);
   if (!waiting_.empty()) return prompt();
-  if (state_.failing)
-    return finish(
-        outcome_of(RpcError{-32603, std::string(trim(state_.translator.said())), {}}, state_.agent, command_text()),
-        out);
+  if (state_.failing) {
+    const RpcError failed{-32603, std::string(trim(state_.translator.said())), {}};
+    if (wait_for_limit(failed, out)) return;
+    return finish(outcome_of(failed, state_.agent, command_text()), out);
+  }
+  state_.backoff_ms = 0;
   finish(outcome_of(stopped, state_.translator.said()), out);
+}
+
+// ---- The usage limit (R4.5)
+
+bool AcpTurn::wait_for_limit(const RpcError& error, std::vector<Report>& out) {
+  const Time now = parts_.clock.wall();
+  const std::optional<Limit> limit = limit_in(error, now);
+  if (!limit) return false;
+  Time until = limit->until;
+  if (!until) {
+    state_.backoff_ms = std::clamp<Millis>(state_.backoff_ms * 2, unknown_wait_ms, unknown_wait_max_ms);
+    until = now + state_.backoff_ms;
+  }
+  state_.until = std::min(until, now + quota_wait_max_ms);
+  out.emplace_back(report::Waits{WaitKind::quota, std::string(first_line(error.message)), state_.until});
+  sleep();
+  return true;
+}
+
+void AcpTurn::sleep() {
+  const Millis left = std::clamp<Millis>(state_.until - parts_.clock.wall(), 0, sleep_max_ms);
+  limit_timer_.set(left, [this] { state_.until > parts_.clock.wall() ? sleep() : go_on(); });
+}
+
+void AcpTurn::go_on() {
+  if (over_ || stopping_ || !state_.until) return;
+  limit_timer_.cancel();
+  state_.until = {};
+  // Not every agent keeps a prompt that it could not answer.
+  const auto asked = std::find_if(request_.history.rbegin(), request_.history.rend(),
+                                  [](const Message& message) { return message.role == Role::user; });
+  std::string text = go_on_text;
+  if (prompted_.empty() && asked != request_.history.rend()) prompted_ = words_of(*asked);
+  if (!prompted_.empty())
+    text += "\n\nYou were asked:\n" + prompted_.substr(0, utf8_prefix(prompted_, asked_again_max));
+  prompt(text);
+  tell({report::GoesOn{}});
+}
+
+bool AcpTurn::lift_quota() {
+  if (over_ || stopping_ || !state_.until) return false;
+  // It is just being taken up: its wait is over then.
+  if (!started_) state_.until = parts_.clock.wall();
+  if (started_) go_on();
+  return true;
 }
 
 // ---- Its end
@@ -453,7 +549,8 @@ void AcpTurn::prompt_answered(const Incoming& in, std::vector<Report>& out) {
 void AcpTurn::stop() {
   if (over_ || std::exchange(stopping_, true) || state_.phase == Phase::leaving) return;
   if (preparing_) return end({.kind = Outcome::Kind::stopped});
-  if (!started_ || state_.phase < Phase::prompting) return child_->stop(grace_ms);
+  limit_timer_.cancel();
+  if (!started_ || state_.phase < Phase::prompting || state_.until) return child_->stop(grace_ms);
   cancel_asks();
   tell({});
 }
@@ -478,7 +575,7 @@ void AcpTurn::finish(Outcome outcome, std::vector<Report>& out) {
 // A limit of the processor's time is each run's own.
 bool AcpTurn::can_keep() const {
   return holder_.keeps() && !stopping_ && state_.end && state_.end->kind == Outcome::Kind::completed &&
-         state_.asks.empty() && state_.serving.empty() && state_.frames.empty() &&
+         state_.asks.empty() && state_.serving.empty() && state_.terminals.empty() && state_.frames.empty() &&
          request_.task->launch.limits.cpu_s <= 0;
 }
 
@@ -490,7 +587,7 @@ void AcpTurn::hand_over() {
                      .state = encode(state_),
                      .cpu_s = std::max(cpu_s_, state_.cpu_from)};
   child_.reset();
-  holder_.keep(request_.task->id, std::move(kept));
+  holder_.keep(*request_.task, std::move(kept));
   end(*state_.end);
 }
 
@@ -504,10 +601,11 @@ void AcpTurn::ended(const lines::End& end_of_child) {
   if (std::exchange(kept_, false) && !stopping_) {
     state_ = State();
     state_.translator = Translator(request_.task->progress.usage.cost_usd);
-    child_ = holder_.child(beginning_.spawn.run, *this);
+    child_ = holder_.child(*request_.task, beginning_.spawn.run, *this);
     return prepare();
   }
   std::vector<Report> out;
+  if (std::exchange(state_.until, {})) out.emplace_back(report::GoesOn{});
   state_.translator.close(out);
   if (!out.empty()) tell(std::move(out));
   if (stopping_ && (!state_.end || state_.end->kind != Outcome::Kind::completed))
@@ -516,22 +614,25 @@ void AcpTurn::ended(const lines::End& end_of_child) {
   end(died(end_of_child, agent_name()));
 }
 
+// Its terminals end with it, and the end is told when none of them is left.
 void AcpTurn::end(Outcome outcome) {
   over_ = true;
-  patience_.cancel();
-  pause_.cancel();
-  stopping_timer_.cancel();
+  cancel_timers();
   files_.clear();
-  sink_.ended(std::move(outcome));
+  terminals_.end_all([this, outcome = std::move(outcome)]() mutable { sink_.ended(std::move(outcome)); });
 }
 
 void AcpTurn::drop() {
+  // Also where its end waits for its terminals.
+  terminals_.drop();
   if (std::exchange(over_, true)) return;
-  patience_.cancel();
-  pause_.cancel();
-  stopping_timer_.cancel();
+  cancel_timers();
   files_.clear();
   if (child_) child_->drop();
+}
+
+void AcpTurn::cancel_timers() {
+  for (Timer* timer : {&patience_, &pause_, &stopping_timer_, &limit_timer_}) timer->cancel();
 }
 
 // ---- Signs of life
@@ -544,7 +645,7 @@ void AcpTurn::used(const process::RunUsage& usage) {
 
 // An agent that waits for its model says nothing and does nothing: only words and work count.
 void AcpTurn::probe() {
-  if (over_ || !started_) return;
+  if (over_ || !started_ || state_.until) return;
   if (std::exchange(alive_, false)) return tell({});
   child_->usage([this](const Result<process::RunUsage>& usage) {
     if (over_ || !usage) return;

@@ -42,6 +42,7 @@ class AcpTurn final : public Turn, private lines::Listener {
   void stop() override;
   void drop() override;
   void probe() override;
+  bool lift_quota() override;
 
  private:
   // lines::Listener
@@ -71,19 +72,31 @@ class AcpTurn final : public Turn, private lines::Listener {
   void settle();
   void wish(const Choice& choice, const std::string& value, std::string_view what, std::vector<Report>& out);
   void choose_or_prompt();
-  void prompt();
+  // What waits; or, where nothing does, this.
+  void prompt(const std::string& otherwise = "Go on.");
   std::vector<std::string> prelude();
   void prompt_answered(const Incoming& in, std::vector<Report>& out);
 
   void ask(const Incoming& in, std::vector<Report>& out);
   void give(const std::string& request_id, const std::string& decision, const std::string& word);
   void serve_file(const Incoming& in);
+  void serve_terminal(const Incoming& in);
+  void create_terminal(const Incoming& in);
+  void terminal_ended(const std::string& id);
+  // The answer to a request that was being served.
+  void served(const std::string& id, std::string line);
   void answer_served();
   void cancel_asks();
+
+  // A usage limit (R4.5) in the place of an answer: it waits, and prompts again. False: it is another error.
+  bool wait_for_limit(const RpcError& error, std::vector<Report>& out);
+  void sleep();
+  void go_on();
 
   // The outcome is known: the process ends next.
   void finish(Outcome outcome, std::vector<Report>& out);
   void leave();
+  void cancel_timers();
   void be_patient();
   void end(Outcome outcome);
   std::string agent_name() const;
@@ -98,9 +111,18 @@ class AcpTurn final : public Turn, private lines::Listener {
   State state_;
   std::unique_ptr<lines::LineChild> child_;  // None, once it is the holder's.
   Beside files_;
-  Timer patience_, pause_, stopping_timer_;
+  Timer patience_, pause_, stopping_timer_, limit_timer_;
+  Terminals terminals_;
+  // Terminals that start when the checkpoint has them: their command, and the request for it.
+  struct Start {
+    OpenTerminal open;
+    process::SpawnRequest spawn;
+    std::string request;
+  };
+  std::vector<Start> starts_;
   std::deque<Message> waiting_;  // Not in a prompt yet.
   std::set<MessageId> known_;
+  std::string prompted_;  // The messages of the last prompt.
   // Decisions that came before it was taken up again: what was decided, and the word that came with it.
   std::map<std::string, std::pair<std::string, std::string>> decided_;
   bool kept_ = false;  // The process of the turn before is being taken up.

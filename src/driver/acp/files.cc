@@ -54,6 +54,21 @@ std::string_view lines_of(std::string_view text, int64_t line, int64_t limit) {
 
 }  // namespace
 
+std::vector<std::string> folders_of(const Launch& launch) {
+  std::vector<std::string> folders = launch.add_dirs;
+  if (!launch.work_dir.empty()) folders.push_back(launch.work_dir);
+  return folders;
+}
+
+bool is_within(const std::vector<std::string>& folders, std::string_view path) {
+  if (!path.starts_with('/') || path.contains("/../") || path.ends_with("/..")) return false;
+  return std::ranges::any_of(folders, [&](std::string_view folder) {
+    while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
+    if (folder == "/") return true;
+    return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+  });
+}
+
 Result<std::string> read_text(const std::vector<std::string>& folders, const FileRequest& request) {
   const Result<Place> place = place_of(folders, request.path);
   if (!place) return std::unexpected(place.error());

@@ -3,12 +3,18 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "driver/acp/wire.h"
 
 namespace errand::acp {
+
+// Where an agent's requests may reach: the work dir and add_dirs.
+std::vector<std::string> folders_of(const Launch& launch);
+// Is this absolute path one of them, or below one? As it is written: no link is followed.
+bool is_within(const std::vector<std::string>& folders, std::string_view path);
 
 inline constexpr int64_t file_max = 8 << 20;  // Bytes of a file that is read.
 

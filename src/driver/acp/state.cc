@@ -1,6 +1,7 @@
 #include "driver/acp/state.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <boost/json.hpp>
 
@@ -115,7 +116,18 @@ std::string encode(const State& state) {
   }
   out.end().key("serving").array();
   for (const std::string& id : state.serving) out.value(id);
-  out.end().field("asked", state.asked);
+  out.end();
+  if (state.terminals_made > 0) {
+    out.field("terminals_made", state.terminals_made).key("terminals").array();
+    for (const OpenTerminal& open : state.terminals) {
+      out.array().value(open.id).value(open.run).value(std::to_string(open.limit));
+      for (const std::string& id : open.waiting) out.value(id);
+      out.end();
+    }
+    out.end();
+  }
+  if (state.until || state.backoff_ms > 0) out.field("until", state.until.ms).field("backoff", state.backoff_ms);
+  out.field("asked", state.asked);
   if (state.end) write_end(out, *state.end);
   out.key("mark").raw(state.translator.mark()).end();
   return text;
@@ -166,6 +178,19 @@ Result<State> decode(std::string_view text) {
     state.asks.push_back(std::move(read));
   }
   state.serving = in.texts(in.at("serving"), 0);
+  if (!in.at("terminals_made").is_null()) {
+    state.terminals_made = in.number("terminals_made");
+    for (const json::value& item : in.list("terminals")) {
+      const std::vector<std::string> open = in.texts(item, 3);
+      OpenTerminal read{.id = open[0], .run = open[1], .limit = 0, .waiting = {open.begin() + 3, open.end()}};
+      std::from_chars(open[2].data(), open[2].data() + open[2].size(), read.limit);
+      state.terminals.push_back(std::move(read));
+    }
+  }
+  if (!in.at("until").is_null()) {
+    state.until = Time{in.number("until")};
+    state.backoff_ms = in.number("backoff");
+  }
   state.asked = in.number("asked");
   bool end_good = true;
   if (const json::value& end = in.at("end"); !end.is_null()) {

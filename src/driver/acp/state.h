@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/id.h"
+#include "driver/acp/terminals.h"
 #include "driver/acp/translate.h"
 #include "driver/acp/wire.h"
 #include "driver/program/holder.h"
@@ -65,10 +66,14 @@ struct State {
   std::deque<Wish> wishes;
   std::deque<Frame> frames;
   std::vector<OpenAsk> asks;
-  std::vector<std::string> serving;  // Requests for files that are being served, by the agent's ids.
-  bool failing = false;              // As the agent last said of the turn.
-  int64_t asked = 0;                 // Questions so far: their ids are made of it.
-  std::optional<Outcome> end;        // How the turn ended, once that is known.
+  std::vector<std::string> serving;  // Requests for files and terminals that are being served, by the agent's ids.
+  std::vector<OpenTerminal> terminals;
+  int64_t terminals_made = 0;  // So far: their ids are made of it.
+  bool failing = false;        // As the agent last said of the turn.
+  Time until;                  // It waits for a usage limit until then (wall time), and no prompt is in flight.
+  Millis backoff_ms = 0;       // The last such wait where nobody said for how long.
+  int64_t asked = 0;           // Questions so far: their ids are made of it.
+  std::optional<Outcome> end;  // How the turn ended, once that is known.
   Translator translator;
 };
 

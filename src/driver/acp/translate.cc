@@ -159,7 +159,7 @@ void Translator::take(const Update& update, std::vector<Report>& out) {
       if (!update.cost_usd) return;
       // It is said of the whole session. Where it is less than before, the agent counts anew.
       if (const double more = *update.cost_usd - (*update.cost_usd < cost_usd_ ? 0 : cost_usd_); more > 0)
-        out.emplace_back(report::Used{{.cost_usd = more}});
+        out.emplace_back(report::Used{.usage = {.cost_usd = more}, .source = PriceSource::agent});
       cost_usd_ = *update.cost_usd;
       return;
     case Update::Type::notice:

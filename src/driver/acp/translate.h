@@ -18,6 +18,7 @@ class Translator {
  public:
   // `cost_usd`: what the conversation has cost before, as far as it was reported.
   explicit Translator(double cost_usd = 0) : cost_usd_(cost_usd) {}
+  double cost_usd() const { return cost_usd_; }  // Of the session so far; 0: the agent has said nothing of it.
 
   void take(const Update& update, std::vector<Report>& out);
   // Permission is asked for this call: it is shown before the question.

@@ -85,7 +85,9 @@ void read_content(const json::value& value, ToolCall& call) {
       call.diffs.push_back({text(at(items[i], "path")), text(at(items[i], "oldText")), text(at(items[i], "newText"))});
     else if (type == "content")
       said += (said.empty() ? "" : "\n") + block_text(at(items[i], "content"));
-    elsewhere = elsewhere || type == "terminal";
+    if (type != "terminal") continue;
+    elsewhere = true;
+    call.terminal = text(at(items[i], "terminalId"));
   }
   // An empty list says that there is nothing (any more): a question may have had a description in its place.
   if (!said.empty() || (value.is_array() && !elsewhere)) call.output = std::move(said);
@@ -166,6 +168,20 @@ void read_request(const json::value& params, Incoming& in) {
                .line = count(at(params, "line")),
                .limit = count(at(params, "limit")),
                .content = text(at(params, "content"))};
+  } else if (in.method.starts_with("terminal/")) {
+    in.kind = Incoming::Kind::terminal;
+    TerminalRequest& terminal = in.terminal;
+    terminal = {.id = text(at(params, "terminalId")),
+                .command = text(at(params, "command")),
+                .args = {},
+                .env = {},
+                .work_dir = text(at(params, "cwd")),
+                .limit = count(at(params, "outputByteLimit"))};
+    const auto [words, word_count] = list(at(params, "args"));
+    for (size_t i = 0; i < word_count; ++i) terminal.args.push_back(text(words[i]));
+    const auto [variables, variable_count] = list(at(params, "env"));
+    for (size_t i = 0; i < variable_count; ++i)
+      terminal.env.emplace_back(text(at(variables[i], "name")), text(at(variables[i], "value")));
   }
 }
 
@@ -306,8 +322,10 @@ Stopped parse_stopped(std::string_view result) {
   const json::value value = parse(result);
   Stopped stopped{.reason = text(at(value, "stopReason")), .usage = {}};
   const json::value& usage = at(value, "usage");
+  stopped.usage.cache_read_tokens = count(at(usage, "cachedReadTokens"));
+  stopped.usage.cache_write_tokens = count(at(usage, "cachedWriteTokens"));
   stopped.usage.input_tokens =
-      count(at(usage, "inputTokens")) + count(at(usage, "cachedReadTokens")) + count(at(usage, "cachedWriteTokens"));
+      count(at(usage, "inputTokens")) + stopped.usage.cache_read_tokens + stopped.usage.cache_write_tokens;
   stopped.usage.output_tokens = count(at(usage, "outputTokens")) + count(at(usage, "thoughtTokens"));
   if (usage.is_object()) return stopped;
   // Gemini's own way to say it.
@@ -317,11 +335,11 @@ Stopped parse_stopped(std::string_view result) {
   return stopped;
 }
 
-std::string initialize_line(int64_t number, std::string_view version, bool files) {
+std::string initialize_line(int64_t number, std::string_view version, bool files, bool terminals) {
   Line line(number, "initialize");
   line.out().field("protocolVersion", 1).key("clientCapabilities").object();
   line.out().key("fs").object().field("readTextFile", files).field("writeTextFile", files).end();
-  line.out().field("terminal", false).end();
+  line.out().field("terminal", terminals).end();
   line.out().key("clientInfo").object().field("name", "errand").field("version", version).end().end();
   return line.end();
 }

@@ -34,6 +34,7 @@ struct ToolCall {
   std::string more_output;  // What came behind it: some agents say it piece by piece, and never as a whole.
   std::vector<Diff> diffs;
   std::vector<std::string> locations;  // Paths.
+  std::string terminal;                // One of the client's, which has its output.
 };
 
 struct PlanEntry {
@@ -62,6 +63,16 @@ struct FileRequest {
   std::string content;          // Writing.
 };
 
+// A terminal that the client is asked for, or asked about.
+struct TerminalRequest {
+  std::string id;
+  std::string command;  // Creating: the program, or a whole line where there are no words.
+  std::vector<std::string> args;
+  std::vector<std::pair<std::string, std::string>> env;
+  std::string work_dir;
+  int64_t limit = 0;  // Of its output, in bytes; 0: not said.
+};
+
 struct RpcError {
   int64_t code = 0;
   std::string message;
@@ -76,6 +87,7 @@ struct Incoming {
     permission,  // session/request_permission: id, session, update.call, options
     read_file,   // fs/read_text_file: id, session, file
     write_file,  // fs/write_text_file: id, session, file
+    terminal,    // terminal/*: id, method, session, terminal
     request,     // Any other request: id, method
     notification,
     result,  // number, body
@@ -88,6 +100,7 @@ struct Incoming {
   Update update;
   std::vector<Option> options;
   FileRequest file;
+  TerminalRequest terminal;
   std::string body;  // Of a result: JSON.
   RpcError error;
 };
@@ -130,7 +143,8 @@ Stopped parse_stopped(std::string_view result);
 
 // ---- What is sent: whole messages, without a line break.
 
-std::string initialize_line(int64_t number, std::string_view version, bool files);
+// `files`, `terminals`: what is served here.
+std::string initialize_line(int64_t number, std::string_view version, bool files, bool terminals = false);
 
 struct OpenSession {
   std::string session;  // Of load, resume and fork.

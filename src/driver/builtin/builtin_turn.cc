@@ -117,8 +117,7 @@ void BuiltinTurn::prepared() {
     reports.emplace_back(report::GoesOn{});
   }
   // A limit that nobody can hold is said, once a turn (R4.4).
-  if (const model::ModelInfo& info = choice_.info;
-      task_->launch.budget.cost_usd > 0 && !reattach_ && info.input_usd <= 0 && info.output_usd <= 0)
+  if (const model::ModelInfo& info = choice_.info; task_->launch.budget.cost_usd > 0 && !reattach_ && !info.priced())
     reports.emplace_back(report::Warning{
         "no_price",
         fmt::format("The price of {} is not known: the budget's cost_usd holds only where the provider says "

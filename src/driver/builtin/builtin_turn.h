@@ -101,7 +101,8 @@ class BuiltinTurn final : public Turn, private model::Listener, private UsageLim
   void input(size_t index, std::string_view text) override;
   void retrying(int attempt, Millis wait, const model::Failure& failure) override;
   void answered(model::Answer answer) override;
-  void take_answer(const model::Answer& answer, AnswerWriter::Whole whole, const Usage& usage);
+  report::Used used_by(const model::Answer& answer) const;
+  void take_answer(const model::Answer& answer, AnswerWriter::Whole whole, report::Used used);
   void failed(model::Failure failure) override;
 
   // --- turn_calls.cc: tools

@@ -108,8 +108,9 @@ const ModelChoice* ModelDirectory::find(std::string_view name) const {
 std::string ModelDirectory::unavailable() const {
   if (find("") != nullptr) return {};
   if (!broken_.empty()) return broken_.begin()->second + " Set it and start the server again.";
-  return "No model is configured: set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL (for a local server), or "
-         "write [model] with its base_url into errand.toml, and start the server again.";
+  return "No model is configured: type `errand setup`. Or set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL "
+         "(for a "
+         "local server), or write [model] with its base_url into errand.toml, and start the server again.";
 }
 
 Result<ModelChoice> ModelDirectory::named(ModelChoice choice, std::string model) {

@@ -6,6 +6,8 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "model/place.h"
+
 namespace errand::builtin {
 namespace json = boost::json;
 
@@ -16,10 +18,8 @@ constexpr size_t model_name_max = 200;
 
 http::Request list_request(const model::Endpoint& endpoint) {
   http::Request request;
-  std::string base = endpoint.base_url;
-  while (base.ends_with('/')) base.pop_back();
   const bool anthropic = endpoint.api == model::Api::anthropic;
-  request.url = base + (anthropic && !base.ends_with("/v1") ? "/v1/models" : "/models");
+  request.url = model::api_url(endpoint, "models");
   if (!endpoint.key.empty()) {
     if (anthropic) {
       request.headers.emplace_back("x-api-key", endpoint.key);
@@ -62,12 +62,7 @@ class ModelFinder::Lookup final : public http::Handler {
   void head(const http::Head& head) override { status_ = head.status; }
   void body(std::string_view bytes) override { body_ += bytes; }
   void done(Status status) override {
-    Result<std::string> found =
-        fail(Code::unavailable,
-             fmt::format("No model is named, and the server at {} did not say which it has ({}); name one: `model` of "
-                         "the launch or the agent, ERRAND_MODEL, or [model] model in errand.toml.",
-                         endpoint_.base_url, status ? fmt::format("HTTP {}", status_) : status.error().message),
-             "no_model");
+    Result<std::string> found = fail(Code::unavailable, why_not(status), "no_model");
     if (status && status_ == 200)
       if (std::string name = first_model(body_); !name.empty()) found = std::move(name);
     const std::shared_ptr<Lookup> self = owner_.running_.extract(endpoint_.base_url).mapped();
@@ -76,6 +71,17 @@ class ModelFinder::Lookup final : public http::Handler {
   }
 
  private:
+  std::string why_not(const Status& status) const {
+    const std::string& place = endpoint_.base_url;
+    if (status && (status_ == 401 || status_ == 403))
+      return fmt::format("The server at {} refuses {} (HTTP {}). Check the key.", place,
+                         endpoint_.key.empty() ? "to answer without a key" : "the key", status_);
+    return fmt::format(
+        "No model is named, and the server at {} did not say which it has ({}). Check the address, or name "
+        "a model: `model` of the launch or the agent, ERRAND_MODEL, or [model] model in errand.toml.",
+        place, status ? fmt::format("HTTP {}", status_) : status.error().message);
+  }
+
   ModelFinder& owner_;
   const model::Endpoint endpoint_;
   std::vector<Found> waiting_;

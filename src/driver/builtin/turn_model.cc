@@ -126,24 +126,24 @@ void BuiltinTurn::retrying(int attempt, Millis wait, const model::Failure& failu
 
 void BuiltinTurn::answered(model::Answer answer) {
   const std::unique_ptr<model::Ask> done = std::move(ask_);
-  Usage usage{.input_tokens = answer.use.context(), .output_tokens = answer.use.output, .cost_usd = answer.cost_usd};
+  report::Used used = used_by(answer);
   if (!answer.use_known) {
-    usage.input_tokens = estimate(conversation(messages_)) + estimate(system_);
-    usage.output_tokens = estimate(said(answer));
+    used.usage.input_tokens = estimate(conversation(messages_)) + estimate(system_);
+    used.usage.output_tokens = estimate(said(answer));
   }
   if (doing_ == Doing::summing) {
-    report({report::Used{usage}});
+    report({std::move(used)});
     return summed_up(std::move(answer));
   }
   cuts_ = compactions_ = 0;
   quota_backoff_ = {};
-  std::set<std::string> used;
+  std::set<std::string> calls;
   for (const Message& message : messages_)
     for (const Part& part : message.parts)
-      if (part.type == PartType::tool_call) used.insert(part.call_id);
-  AnswerWriter::Whole whole = writer_->finish(answer, used);
+      if (part.type == PartType::tool_call) calls.insert(part.call_id);
+  AnswerWriter::Whole whole = writer_->finish(answer, calls);
   writer_.reset();
-  if (!whole.calls) return take_answer(answer, std::move(whole), usage);
+  if (!whole.calls) return take_answer(answer, std::move(whole), std::move(used));
   // Each call has a line for people; its arguments may be long, and are read elsewhere.
   doing_ = Doing::storing;
   ToolsByName tools;
@@ -154,17 +154,54 @@ void BuiltinTurn::answered(model::Answer answer) {
           if (auto* const call = std::get_if<report::ToolStarted>(&report)) call->summary = summary_of(tools, *call);
         return std::move(whole);
       },
-      [this, answer = std::move(answer), usage](AnswerWriter::Whole summed) {
-        take_answer(answer, std::move(summed), usage);
+      [this, answer = std::move(answer), used = std::move(used)](AnswerWriter::Whole summed) mutable {
+        take_answer(answer, std::move(summed), std::move(used));
       });
 }
 
-void BuiltinTurn::take_answer(const model::Answer& answer, AnswerWriter::Whole whole, const Usage& usage) {
+namespace {
+// Who is paid: "api.anthropic.com", "127.0.0.1:11434".
+std::string host_of(std::string_view url) {
+  if (const size_t scheme = url.find("://"); scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
+  url = url.substr(0, url.find('/'));
+  if (const size_t user = url.rfind('@'); user != std::string_view::npos) url.remove_prefix(user + 1);
+  return std::string(url.substr(0, 200));
+}
+}  // namespace
+
+// What the call used, and what it cost where that is known (R15.3).
+report::Used BuiltinTurn::used_by(const model::Answer& answer) const {
+  report::Used used;
+  used.usage = {.input_tokens = answer.use.context(),
+                .output_tokens = answer.use.output,
+                .cost_usd = answer.cost_usd,
+                .cache_read_tokens = answer.use.cache_read,
+                .cache_write_tokens = answer.use.cache_write};
+  switch (answer.cost_from) {
+    case model::CostFrom::unknown:
+      break;
+    case model::CostFrom::provider:
+      used.source = PriceSource::provider;
+      break;
+    case model::CostFrom::table:
+      used.source = PriceSource::table;
+      used.priced_at = model::prices_date;
+      break;
+    case model::CostFrom::setting:
+      used.source = PriceSource::setting;
+      break;
+  }
+  used.provider = host_of(choice_.endpoint.base_url);
+  used.model = choice_.model;
+  return used;
+}
+
+void BuiltinTurn::take_answer(const model::Answer& answer, AnswerWriter::Whole whole, report::Used used) {
   std::vector<Report> reports = std::move(whole.reports);
   if (answer.stop == model::Stop::refusal) {
     // Left open: a server that dies here asks again.
     if (!whole.calls) reports.pop_back();
-    reports.emplace_back(report::Used{usage});
+    reports.emplace_back(std::move(used));
     report(std::move(reports));
     const std::string words = said(answer);
     return fail_turn("refused", words.empty() ? "The model refused to answer and gave no reason; put the task "
@@ -179,7 +216,7 @@ void BuiltinTurn::take_answer(const model::Answer& answer, AnswerWriter::Whole w
   messages_.push_back(std::move(message));
   context_tokens_ = answer.use_known ? answer.use.context() + answer.use.output : 0;
   context_messages_ = messages_.size();
-  reports.emplace_back(report::Used{usage});
+  reports.emplace_back(std::move(used));
   if (answer.stop == model::Stop::length && !whole.calls) {
     if (notes_of(messages_, limits(), continue_name) == 0) {
       note(continue_name, std::string(continue_text), reports);

@@ -18,6 +18,7 @@ namespace errand::claude {
 namespace {
 
 constexpr program::Kind kind = {
+    .driver = "claude",
     .area = "claude",
     .tool = "claude",
     .no_sandbox =
@@ -80,7 +81,8 @@ class ClaudeDriver final : public program::ProgramDriver, public Conversations {
                        .timers = parts.timers,
                        .files = parts.files,
                        .engine = parts.engine,
-                       .artifacts = parts.artifacts},
+                       .artifacts = parts.artifacts,
+                       .programs = parts.programs},
                       options.kept, wakes),
         options_(std::move(options)),
         parts_(parts) {

@@ -36,7 +36,8 @@ struct Parts {
   Random& random;
   Executor* files = nullptr;  // What is soon done in the data folder. Null, as `engine` then is: in the call.
   Executor* engine = nullptr;
-  Driver* artifacts = nullptr;  // Knows what tasks leave in their folders; null: nobody does.
+  Driver* artifacts = nullptr;   // Knows what tasks leave in their folders; null: nobody does.
+  Programs* programs = nullptr;  // Told of each program; null: nobody asks.
 };
 
 std::unique_ptr<Driver> make_claude_driver(Options options, Parts parts);

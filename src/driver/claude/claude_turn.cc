@@ -11,6 +11,7 @@
 #include "base/escape_filter.h"
 #include "base/replace_file.h"
 #include "base/text.h"
+#include "driver/agent_driver.h"
 #include "driver/claude/outcome.h"
 #include "driver/run/spawn.h"
 #include "fork/transcript.h"
@@ -72,7 +73,7 @@ ClaudeTurn::ClaudeTurn(const Options& options, const Parts& parts, program::Hold
 }
 
 void ClaudeTurn::begin() {
-  child_ = holder_.child(run_, *this);
+  child_ = holder_.child(*request_.task, run_, *this);
   // One that another turn has started is there, or is gone.
   if (!has_own_program()) return child_->attach(next_);
   prepare();
@@ -135,23 +136,31 @@ void ClaudeTurn::started(int64_t taken) {
   close_where_done();
 }
 
-std::string ClaudeTurn::first_text(const Message& message) const {
-  std::string text = text_of(message);
-  // What a fork has of the conversation before it; Claude Code keeps it from then on.
-  if (!request_.task->launch.fork || !session_.empty() || !sent_.empty()) return text;
+// Claude Code keeps it from then on.
+std::string ClaudeTurn::preamble() const {
+  if (!request_.task->launch.fork || !session_.empty() || !sent_.empty()) return {};
   std::vector<Message> carried;
   std::ranges::copy_if(request_.history, std::back_inserter(carried),
                        [](const Message& before) { return before.turn == 0; });
-  return carried.empty() ? text : fork::transcript(carried) + "\n\n" + text;
+  return carried.empty() ? std::string() : fork::transcript(carried);
 }
 
 void ClaudeTurn::put_waiting() {
   if (over_ || stopping_ || closing_ || !running_ || until_) return;
   while (!waiting_.empty() && !again_timer_.pending()) {
     const size_t before = sent_.size();
-    const Message message = waiting_.front();
+    const std::string told = preamble();
     const std::string uuid = make_uuid(parts_.random);
-    put({.kind = Sent::Kind::message, .key = message.id.value, .uuid = uuid}, user_line(first_text(message), uuid));
+    if (!told.empty()) {
+      put({.kind = Sent::Kind::note, .key = {}, .uuid = uuid}, user_line(told, uuid, false));
+      if (sent_.size() == before) return;
+      continue;
+    }
+    const Message message = waiting_.front();
+    // A notice before a message is not answered by itself. One that comes while the program works is read at its next
+    // step, and one that is all there is has begun this turn.
+    const bool asks = !is_note(message) || working_ || waiting_.size() == 1;
+    put({.kind = Sent::Kind::message, .key = message.id.value, .uuid = uuid}, user_line(words_of(message), uuid, asks));
     if (sent_.size() == before) return;
     waiting_.pop_front();
   }
@@ -245,6 +254,7 @@ void ClaudeTurn::take(const Event& event, std::vector<Report>& out) {
   }
   switch (event.type) {
     case Event::Type::init:
+      child_->is_ready(event.version);
       working_ = true;
       idle_timer_.cancel();
       settle_timer_.cancel();
@@ -326,6 +336,11 @@ void ClaudeTurn::take_retry(const Event& event, std::vector<Report>& out) {
 }
 
 void ClaudeTurn::take_result(const Event& event, std::vector<Report>& out) {
+  // It has taken a note, and has asked nobody: that is no answer.
+  if (event.idle && !event.is_error && event.text.empty()) {
+    working_ = false;
+    return;
+  }
   take_first(out);
   translator_.take(event, out);
   Usage used = event.used;
@@ -334,7 +349,15 @@ void ClaudeTurn::take_result(const Event& event, std::vector<Report>& out) {
     const double before = last_ ? last_->total_cost : request_.task->progress.usage.cost_usd;
     used.cost_usd = std::max(0.0, event.total_cost - before);
   }
-  if (used != Usage{}) out.emplace_back(report::Used{used});
+  const auto tell = [&](const Usage& usage, const std::string& model) {
+    if (usage == Usage{}) return;
+    out.emplace_back(report::Used{.usage = usage,
+                                  .source = usage.cost_usd > 0 ? PriceSource::agent : PriceSource::unknown,
+                                  .provider = "anthropic",
+                                  .model = model});
+  };
+  for (const Event::ModelUsed& model : event.models) tell(model.used, model.model);
+  if (event.models.empty()) tell(used, {});
   working_ = false;
   last_ = event;
   if (!lifecycle_) finish_taken();
@@ -410,8 +433,10 @@ void ClaudeTurn::go_on() {
 }
 
 bool ClaudeTurn::lift_quota() {
-  if (over_ || stopping_ || !until_ || !running_) return false;
-  go_on();
+  if (over_ || stopping_ || !until_) return false;
+  // It is just being taken up: its wait is over then.
+  if (!running_) until_ = parts_.clock.wall();
+  if (running_) go_on();
   return true;
 }
 
@@ -447,7 +472,7 @@ void ClaudeTurn::hand_over() {
   over_ = true;
   cancel_timers();
   child_.reset();
-  holder_.keep(request_.task->id,
+  holder_.keep(*request_.task,
                {.run = run_, .next = next_, .key = beginning_.key, .state = {}, .cpu_s = cpu_from_ + cpu_s_});
   sink_.ended(std::move(how));
 }
@@ -490,7 +515,7 @@ void ClaudeTurn::ended(const lines::End& end) {
     next_ = 0;
     cpu_from_ = 0;
     lifecycle_ = false;
-    child_ = holder_.child(run_, *this);
+    child_ = holder_.child(*request_.task, run_, *this);
     return prepare();
   }
   std::vector<Report> last;

@@ -51,8 +51,8 @@ class ClaudeTurn final : public Turn, private lines::Listener {
  private:
   // A frame that is on its way to the program, or a message that it has not dealt with yet.
   struct Sent {
-    enum class Kind : uint8_t { message, answer, go_on } kind = Kind::message;
-    std::string key;   // The message, or the request that is answered.
+    enum class Kind : uint8_t { message, answer, go_on, note } kind = Kind::message;
+    std::string key;   // The message, or the request that is answered; empty for what is errand's own.
     std::string uuid;  // By which the program names a message.
     int64_t number = 0;
     bool taken = false;  // It has begun with it.
@@ -90,7 +90,8 @@ class ClaudeTurn final : public Turn, private lines::Listener {
   Outcome outcome(const lines::End& end) const;
   void report(std::vector<Report> reports);
   void cancel_timers();
-  std::string first_text(const Message& message) const;
+  // What a fork has of the conversation before it, where it is not told yet; empty: nothing.
+  std::string preamble() const;
   std::string checkpoint() const;
   void restore(std::string_view text);
 

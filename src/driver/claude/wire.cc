@@ -126,6 +126,7 @@ void read_system(const json::value& value, Event& event) {
   const std::string subtype = text(at(value, "subtype"));
   if (subtype == "init") {
     event.type = Type::init;
+    event.version = text(at(value, "claude_code_version"));
   } else if (subtype == "api_retry") {
     event.type = Type::retry;
     event.attempt = count(at(value, "attempt"));
@@ -156,6 +157,8 @@ void read_control_request(const json::value& value, Event& event) {
                           .input = input.is_object() ? json::serialize(input) : "{}"});
 }
 
+constexpr size_t models_max = 100;
+
 // Per model; what was read from a cache was used too.
 void read_used(const json::value& value, Event& event) {
   event.total_cost = std::max(0.0, number(at(value, "total_cost_usd")));
@@ -163,16 +166,26 @@ void read_used(const json::value& value, Event& event) {
     event.has_used = true;
     for (const auto& model : *models) {
       const json::value& used = model.value();
-      for (const char* name : {"inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"})
-        event.used.input_tokens += count(at(used, name));
-      event.used.output_tokens += count(at(used, "outputTokens"));
-      event.used.cost_usd += std::max(0.0, number(at(used, "costUSD")));
+      Usage usage;
+      usage.cache_read_tokens = count(at(used, "cacheReadInputTokens"));
+      usage.cache_write_tokens = count(at(used, "cacheCreationInputTokens"));
+      usage.input_tokens = count(at(used, "inputTokens")) + usage.cache_read_tokens + usage.cache_write_tokens;
+      usage.output_tokens = count(at(used, "outputTokens"));
+      usage.cost_usd = std::max(0.0, number(at(used, "costUSD")));
+      event.used.input_tokens += usage.input_tokens;
+      event.used.output_tokens += usage.output_tokens;
+      event.used.cost_usd += usage.cost_usd;
+      event.used.cache_read_tokens += usage.cache_read_tokens;
+      event.used.cache_write_tokens += usage.cache_write_tokens;
+      if (event.models.size() < models_max) event.models.push_back({std::string(model.key()), usage});
     }
     return;
   }
   const json::value& used = at(value, "usage");
-  for (const char* name : {"input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"})
-    event.used.input_tokens += count(at(used, name));
+  event.used.cache_read_tokens = count(at(used, "cache_read_input_tokens"));
+  event.used.cache_write_tokens = count(at(used, "cache_creation_input_tokens"));
+  event.used.input_tokens =
+      count(at(used, "input_tokens")) + event.used.cache_read_tokens + event.used.cache_write_tokens;
   event.used.output_tokens = count(at(used, "output_tokens"));
 }
 
@@ -184,6 +197,7 @@ void read_result(const json::value& value, Event& event) {
   event.terminal_reason = text(at(value, "terminal_reason"));
   event.status = count(at(value, "api_error_status"));
   event.queued = count(at(value, "queued_turn_count"));
+  event.idle = at(value, "num_turns").is_int64() && count(at(value, "num_turns")) == 0;
   if (const json::array* errors = at(value, "errors").if_array(); errors && event.text.empty())
     for (const json::value& error : *errors) event.text += (event.text.empty() ? "" : "\n") + text(error);
   read_used(value, event);
@@ -249,12 +263,14 @@ Event parse_line(std::string_view line) {
   return event;
 }
 
-std::string user_line(std::string_view text, std::string_view uuid) {
+std::string user_line(std::string_view text, std::string_view uuid, bool asks) {
   std::string line;
   JsonOut out(line);
   out.object().field("type", "user").key("message").object().field("role", "user").key("content").array();
   out.object().field("type", "text").field("text", text).end().end().end();
-  out.key("parent_tool_use_id").null().field("uuid", uuid).end();
+  out.key("parent_tool_use_id").null().field("uuid", uuid);
+  if (!asks) out.field("shouldQuery", false);
+  out.end();
   return line;
 }
 

@@ -43,7 +43,8 @@ struct Event {
     limit,          // What it knows of the account's limits: rejected, resets.
   } type = Type::other;
   std::string session_id;
-  bool inner = false;  // Of an agent that this one has started for itself.
+  std::string version;  // init: the program's.
+  bool inner = false;   // Of an agent that this one has started for itself.
   std::string message_id;
   int64_t index = 0;
   std::vector<Block> blocks;
@@ -64,15 +65,22 @@ struct Event {
   std::string text;             // What it said last, or what went wrong.
   std::string terminal_reason;  // "completed", "api_error", "aborted_tools", ...
   int64_t queued = 0;           // Messages that it goes on with by itself.
+  bool idle = false;            // The model was not asked: what it took asked for no answer.
   bool has_used = false;
-  Usage used;             // Since the result before.
+  Usage used;  // Since the result before: the sum of `models`, where there are any.
+  struct ModelUsed {
+    std::string model;
+    Usage used;
+  };
+  std::vector<ModelUsed> models;
   double total_cost = 0;  // Of the conversation, from its beginning.
 };
 
 Event parse_line(std::string_view line);
 
 // What it is told, each one line without its end.
-std::string user_line(std::string_view text, std::string_view uuid);
+// `asks` false: it is part of the conversation from then on, and the model is not asked because of it.
+std::string user_line(std::string_view text, std::string_view uuid, bool asks = true);
 std::string interrupt_line(std::string_view request_id);
 std::string allow_line(std::string_view request_id);
 // A question's: what was answered to each of the questions in `input` (the input of the call).

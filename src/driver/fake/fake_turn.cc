@@ -183,7 +183,8 @@ FakeTurn::Pause FakeTurn::run(const step::System& system) {
 }
 
 FakeTurn::Pause FakeTurn::run(const step::Use& use) {
-  batch_.emplace_back(report::Used{use.usage});
+  batch_.emplace_back(
+      report::Used{.usage = use.usage, .source = use.usage.cost_usd > 0 ? PriceSource::agent : PriceSource::unknown});
   next_step();
   return none();
 }

@@ -69,6 +69,7 @@ LineChild::~LineChild() {
 
 void LineChild::spawn(process::SpawnRequest request) {
   state_ = State::starting;
+  if (parts_.programs != nullptr) parts_.programs->starts(run_, options_.owner);
   numbered_ = true;
   request.run = run_;
   request.mode = process::JournalMode::protocol;
@@ -81,6 +82,7 @@ void LineChild::spawn(process::SpawnRequest request) {
 
 void LineChild::attach(int64_t next, std::optional<process::SpawnRequest> otherwise) {
   state_ = State::starting;
+  if (parts_.programs != nullptr) parts_.programs->runs(run_, options_.owner);
   next_ = told_to_ = released_to_ = next;
   parts_.supervisor.attach(
       run_, this, guarded([this, otherwise = std::move(otherwise)](const Result<process::Attached>& attached) mutable {
@@ -192,6 +194,7 @@ void LineChild::output(int64_t total) {
 }
 
 void LineChild::used(const process::RunUsage& usage) {
+  if (!over_ && parts_.programs != nullptr) parts_.programs->uses(run_, usage.memory_bytes);
   if (!over_ && !end_ && begun_) listener_.used(usage);
 }
 
@@ -306,11 +309,16 @@ void LineChild::stop(std::optional<Millis> grace_ms) {
 void LineChild::drop() {
   if (std::exchange(over_, true)) return;
   again_.cancel();
+  if (parts_.programs != nullptr) parts_.programs->gone(run_);
   if (state_ == State::starting || state_ == State::running) {
     parts_.supervisor.forget(this);
     parts_.supervisor.stop(run_);
   }
   state_ = State::ended;
+}
+
+void LineChild::is_ready(const std::string& version) {
+  if (parts_.programs != nullptr) parts_.programs->ready(run_, version);
 }
 
 void LineChild::usage(std::move_only_function<void(Result<process::RunUsage>)> done) {
@@ -320,6 +328,8 @@ void LineChild::usage(std::move_only_function<void(Result<process::RunUsage>)> d
 void LineChild::ended(const process::RunEnd& end) {
   state_ = State::ended;
   end_ = end;
+  // A short one was not measured before.
+  if (!over_ && parts_.programs != nullptr) parts_.programs->uses(run_, end.max_memory_bytes);
   total_ = std::max(total_, end.output_bytes);
   again_.cancel();
   if (over_) return;
@@ -358,6 +368,7 @@ void LineChild::end_where_read() {
 void LineChild::finish(End end) {
   if (std::exchange(over_, true)) return;
   again_.cancel();
+  if (parts_.programs != nullptr) parts_.programs->gone(run_);
   listener_.ended(end);
 }
 

@@ -26,6 +26,7 @@
 #include "base/beside.h"
 #include "base/result.h"
 #include "base/timers.h"
+#include "driver/programs.h"
 #include "process/client.h"
 #include "process/journal.h"
 
@@ -76,6 +77,7 @@ struct Options {
   size_t line_max = 16u << 20;
   size_t unwritten_max = 16u << 20;
   size_t last_words_max = 2'000;
+  Programs::Program owner = {};  // Of an agent's program: as Parts::programs knows it.
 };
 
 // All outlive the child.
@@ -85,6 +87,7 @@ struct Parts {
   Executor* files = nullptr;  // Journals are read there; null, as `engine` then is: in the call.
   Executor* engine = nullptr;
   std::function<Result<std::shared_ptr<process::Journal>>(const std::string& run)> open_journal;
+  Programs* programs = nullptr;  // Told of the child, where it is an agent's program.
 };
 
 class LineChild final : private process::RunListener {
@@ -124,6 +127,9 @@ class LineChild final : private process::RunListener {
   void drop();
   // What it uses now; not at all once this is gone.
   void usage(std::move_only_function<void(Result<process::RunUsage>)> done);
+
+  // It can work, and this is what it says of its version; empty: nothing. For Parts::programs.
+  void is_ready(const std::string& version);
 
   const std::string& run() const { return run_; }
   bool is_over() const { return over_; }

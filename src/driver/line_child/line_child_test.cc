@@ -138,11 +138,14 @@ TEST_F(LineChildTest, AServerThatDiesMissesNothingAndSaysNothingTwice) {
 TEST_F(LineChildTest, OneThatEndedMeanwhileIsReadToItsEnd) {
   Owner before;
   auto child = this->child(before);
-  child->spawn(shell("echo hello; read line; echo last; echo why >&2; exit 3"));
+  const std::string alone = bench.folder.path() + "/alone";
+  child->spawn(
+      shell("echo hello; read line; until [ -e " + alone + " ]; do sleep 0.01; done; echo last; echo why >&2; exit 3"));
   ASSERT_TRUE(until([&] { return before.said.size() == 1; }));
   child->write("go");
   ASSERT_TRUE(until([&] { return before.numbers.size() == 1; }));
   child.reset();
+  std::ofstream(alone) << "";  // What it says from here on nobody has heard.
   ASSERT_TRUE(until([&] { return bench.list().at(0).end.has_value(); }));
   bench.reconnect();
 

@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "base/timers.h"
 #include "driver/driver.h"
+#include "driver/programs.h"
 #include "fork/fork.h"
 #include "http/client.h"
 #include "process/client.h"
@@ -42,6 +43,7 @@ struct Parts {
   Executor* files = nullptr;
   Executor* background = nullptr;
   Executor* engine = nullptr;
+  Programs* programs = nullptr;  // Told of the process; null: nobody asks.
 };
 
 std::unique_ptr<Driver> make_opencode_driver(Options options, Parts parts);

@@ -8,6 +8,7 @@
 
 #include "base/json_out.h"
 #include "base/text.h"
+#include "driver/agent_driver.h"
 #include "fork/transcript.h"
 #include "shell/subjects.h"
 
@@ -225,7 +226,7 @@ void OpencodeTurn::next_prompt() {
     sent_.push_back({message.id, make_message_id(server_.parts().clock.wall(), server_.parts().random), false});
     sent = sent_.end() - 1;
   }
-  texts_[sent->id] = text_of(message);
+  texts_[sent->id] = words_of(message);
   // Its id is on disk before it is sent.
   report({report::Alive{}});
   sink_.when_stored([this, id = sent->id] {

@@ -108,9 +108,17 @@ Server::Server(Options options, Parts parts)
       idle_(parts.timers),
       posted_(parts.timers) {
   if (parts_.files != nullptr) in_order_.emplace(*parts_.files);
+  if (parts_.programs != nullptr)
+    parts_.programs->on_want_room([this] {
+      if (listeners_.empty()) end_unneeded();
+    });
 }
 
 Server::~Server() { parts_.supervisor.forget(this); }
+
+Programs::Program Server::as_program() const {
+  return {.agent = "opencode", .task = {}, .driver = "opencode", .waits = listeners_.empty()};
+}
 
 std::string Server::run() const { return fmt::format("opencode__serve.{}", number_); }
 
@@ -124,6 +132,7 @@ void Server::each(const std::function<void(SessionListener&)>& tell) {
 void Server::join(SessionListener& listener) {
   idle_.cancel();
   listeners_.insert(&listener);
+  if (state_ != State::none && parts_.programs != nullptr) parts_.programs->runs(run(), as_program());
   if (state_ == State::none) return begin();
   if (state_ == State::up && streaming_)
     parts_.timers.add(0, [this, who = &listener] {
@@ -149,6 +158,7 @@ void Server::go_on(SessionListener& listener) {
 }
 
 void Server::rest() {
+  if (parts_.programs != nullptr) parts_.programs->waits(run());
   idle_.set(unneeded_ms, [this] {
     if (!listeners_.empty() || state_ == State::none) return;
     log_info("opencode", "nobody has needed it for a while: it is ended");
@@ -211,7 +221,10 @@ void Server::attach() {
   state_ = State::starting;
   fresh_ = false;
   parts_.supervisor.attach(run(), this, [this](const Result<process::Attached>& attached) {
-    if (attached) return read_port();
+    if (attached) {
+      if (parts_.programs != nullptr) parts_.programs->runs(run(), as_program());
+      return read_port();
+    }
     state_ = State::none;
     if (!listeners_.empty()) {
       state_ = State::starting;
@@ -244,8 +257,11 @@ void Server::spawn_saved() {
   }
   request.env.push_back("ERRAND_DATA_DIR=" + options_.data_dir);
   request.env.push_back("OPENCODE_SERVER_PASSWORD=" + password_);
+  if (parts_.programs != nullptr) parts_.programs->starts(run(), as_program());
   parts_.supervisor.spawn(std::move(request), this, [this](const Status& status) {
-    if (!status) fail_all(status.error().message);
+    if (status) return;
+    if (parts_.programs != nullptr) parts_.programs->gone(run());
+    fail_all(status.error().message);
   });
 }
 
@@ -282,6 +298,7 @@ void Server::check() {
       return fail_all(reply ? error_text(reply->status, reply->body) : reply.error().message);
     patience_.cancel();
     state_ = State::up;
+    if (parts_.programs != nullptr) parts_.programs->ready(run(), version_in(reply->body));
     open_stream();
     if (listeners_.empty()) rest();
   });
@@ -329,7 +346,12 @@ void Server::stream_ended() {
   stream_pause_ = std::clamp(stream_pause_ * 2, pause_min, pause_max);
 }
 
+void Server::used(const process::RunUsage& usage) {
+  if (parts_.programs != nullptr) parts_.programs->uses(run(), usage.memory_bytes);
+}
+
 void Server::ended(const process::RunEnd& end) {
+  if (parts_.programs != nullptr) parts_.programs->gone(run());
   parts_.supervisor.release(run());
   const bool earlier = state_ == State::starting && !fresh_;
   // One of an earlier server that has ended meanwhile: another takes its place where it is needed.

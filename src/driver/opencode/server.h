@@ -72,6 +72,7 @@ class Server final : public process::RunListener {
   // process::RunListener
   void output(int64_t total) override;
   void ended(const process::RunEnd& end) override;
+  void used(const process::RunUsage& usage) override;
 
   void begin();
   void be_patient();
@@ -89,6 +90,7 @@ class Server final : public process::RunListener {
   // Looks for the process that an earlier server may have left.
   void find();
   std::string run() const;
+  Programs::Program as_program() const;
 
   Options options_;
   Parts parts_;

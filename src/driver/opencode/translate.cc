@@ -49,8 +49,15 @@ void Translator::take_info(const Info& info, std::vector<Report>& out) {
   }
   if (!info.completed) return;
   if (info.input_tokens > 0 || info.output_tokens > 0 || info.cost_usd > 0)
-    out.emplace_back(report::Used{
-        {.input_tokens = info.input_tokens, .output_tokens = info.output_tokens, .cost_usd = info.cost_usd}});
+    // It says 0 where it knows no price.
+    out.emplace_back(report::Used{.usage = {.input_tokens = info.input_tokens,
+                                            .output_tokens = info.output_tokens,
+                                            .cost_usd = info.cost_usd,
+                                            .cache_read_tokens = info.cache_read_tokens,
+                                            .cache_write_tokens = info.cache_write_tokens},
+                                  .source = info.cost_usd > 0 ? PriceSource::agent : PriceSource::unknown,
+                                  .provider = info.provider,
+                                  .model = info.model});
   close(out);
 }
 

@@ -61,7 +61,9 @@ Info read_info(const json::value& value) {
   info.error_status = static_cast<int>(std::clamp<int64_t>(integer(at(at(error, "data"), "statusCode")), 0, 999));
   const json::value& tokens = at(value, "tokens");
   const json::value& cache = at(tokens, "cache");
-  info.input_tokens = integer(at(tokens, "input")) + integer(at(cache, "read")) + integer(at(cache, "write"));
+  info.cache_read_tokens = integer(at(cache, "read"));
+  info.cache_write_tokens = integer(at(cache, "write"));
+  info.input_tokens = integer(at(tokens, "input")) + info.cache_read_tokens + info.cache_write_tokens;
   info.output_tokens = integer(at(tokens, "output")) + integer(at(tokens, "reasoning"));
   info.cost_usd = number(at(value, "cost"));
   info.agent = text(at(value, "agent"));
@@ -291,6 +293,11 @@ std::string make_message_id(Time wall, Random& random) {
   std::string id = fmt::format("msg_{:012x}", mark);
   for (int i = 0; i < 14; ++i) id += alphabet[random.next() % alphabet.size()];
   return id;
+}
+
+std::string version_in(std::string_view health) {
+  const std::optional<json::value> value = parse(health);
+  return value ? text(at(*value, "version")) : std::string();
 }
 
 }  // namespace errand::opencode

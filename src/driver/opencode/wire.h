@@ -32,10 +32,11 @@ struct Part {
 struct Info {
   std::string id, session_id;
   std::string role;
-  Time created, completed;             // Wall time; an answer that is not complete has no second.
-  std::string error_name, error_text;  // Where the answer failed.
-  int error_status = 0;                // The provider's HTTP status, where known.
-  int64_t input_tokens = 0, output_tokens = 0;
+  Time created, completed;                      // Wall time; an answer that is not complete has no second.
+  std::string error_name, error_text;           // Where the answer failed.
+  int error_status = 0;                         // The provider's HTTP status, where known.
+  int64_t input_tokens = 0, output_tokens = 0;  // Input with what a cache was read and written for.
+  int64_t cache_read_tokens = 0, cache_write_tokens = 0;
   double cost_usd = 0;
   std::string agent, provider, model;
 };
@@ -111,5 +112,8 @@ std::string session_body(std::string_view title, const TaskId& task);
 
 // A message's id in OpenCode's form. They are ordered by time, so one is made when it is needed, never before.
 std::string make_message_id(Time wall, Random& random);
+
+// Its version, by the answer of /global/health; empty where it does not say.
+std::string version_in(std::string_view health);
 
 }  // namespace errand::opencode

@@ -15,12 +15,12 @@ constexpr size_t said_max = 1 << 20;
 }  // namespace
 
 struct Holder::Entry final : lines::Listener {
-  Entry(Holder& holder, TaskId task, Kept what)
+  Entry(Holder& holder, const Task& owner, Kept what)
       : holder(holder),
-        task(std::move(task)),
+        task(owner.id),
         kept(std::move(what)),
         timer(holder.parts_.timers),
-        child(holder.parts_, {}, kept.run, *this) {}
+        child(holder.parts_, holder.options_for(owner, true), kept.run, *this) {}
 
   void started(int64_t /*taken*/) override {}
   void lines(std::span<const lines::Line> lines) override {
@@ -41,8 +41,8 @@ struct Holder::Entry final : lines::Listener {
   lines::LineChild child;  // Last: it calls the rest.
 };
 
-Holder::Holder(lines::Parts parts, std::function<Bounds()> bounds, Wakes wakes)
-    : parts_(std::move(parts)), bounds_(std::move(bounds)), wakes_(std::move(wakes)) {}
+Holder::Holder(lines::Parts parts, std::string driver, std::function<Bounds()> bounds, Wakes wakes)
+    : parts_(std::move(parts)), driver_(std::move(driver)), bounds_(std::move(bounds)), wakes_(std::move(wakes)) {}
 
 Holder::~Holder() = default;
 
@@ -51,12 +51,18 @@ bool Holder::keeps() const {
   return bounds.idle_ms > 0 && bounds.most > 0;
 }
 
-std::unique_ptr<lines::LineChild> Holder::child(std::string run, lines::Listener& listener) const {
-  return std::make_unique<lines::LineChild>(parts_, lines::Options{}, std::move(run), listener);
+lines::Options Holder::options_for(const Task& task, bool waits) const {
+  lines::Options options;
+  options.owner = {.agent = task.launch.agent_id, .task = task.id, .driver = driver_, .waits = waits};
+  return options;
 }
 
-void Holder::keep(const TaskId& task, Kept kept) {
-  end(task);
+std::unique_ptr<lines::LineChild> Holder::child(const Task& task, std::string run, lines::Listener& listener) const {
+  return std::make_unique<lines::LineChild>(parts_, options_for(task, false), std::move(run), listener);
+}
+
+void Holder::keep(const Task& task, Kept kept) {
+  end(task.id);
   const Bounds bounds = bounds_();
   Entry& entry = *entries_.emplace_back(std::make_unique<Entry>(*this, task, std::move(kept)));
   entry.child.attach(entry.kept.next);
@@ -95,6 +101,10 @@ bool Holder::has(std::string_view run) const {
 void Holder::end_all() {
   for (const auto& entry : entries_) entry->child.drop();
   entries_.clear();
+}
+
+void Holder::end_each() {
+  for (const auto& entry : entries_) leave(*entry);
 }
 
 void Holder::leave(Entry& entry) {

@@ -20,6 +20,7 @@
 
 #include "base/id.h"
 #include "driver/line_child/line_child.h"
+#include "task/task.h"
 
 namespace errand::program {
 
@@ -41,33 +42,37 @@ class Holder {
   // Whether a line means that it goes on by itself.
   using Wakes = std::function<bool(std::string_view line)>;
 
-  // `parts` and what they name outlive this. `bounds` is asked each time.
-  Holder(lines::Parts parts, std::function<Bounds()> bounds, Wakes wakes);
+  // `parts` and what they name outlive this. `driver`: whose programs they are. `bounds` is asked each time.
+  Holder(lines::Parts parts, std::string driver, std::function<Bounds()> bounds, Wakes wakes);
   // The programs go on: end_all() is for a server that leaves in good order.
   ~Holder();
   Holder(const Holder&) = delete;
   Holder& operator=(const Holder&) = delete;
 
   bool keeps() const;
-  // The program of the run with this name, for a turn that holds it itself: nothing happens before its spawn() or
-  // attach(). `listener` outlives it.
-  std::unique_ptr<lines::LineChild> child(std::string run, lines::Listener& listener) const;
+  // The program of the run with this name, for a turn of this task that holds it itself: nothing happens before its
+  // spawn() or attach(). `listener` outlives it.
+  std::unique_ptr<lines::LineChild> child(const Task& task, std::string run, lines::Listener& listener) const;
   // Nobody else may be attached to it. Where there are too many, the one that has waited longest is ended.
-  void keep(const TaskId& task, Kept kept);
+  void keep(const Task& task, Kept kept);
   // The program of this task, now the caller's; nothing where there is none that was started with this key. What it
   // said while nobody listened is left out.
   std::optional<Kept> take(const TaskId& task, std::string_view key);
   void end(const TaskId& task);
   void end_all();
+  // As end(), of each: somebody needs the room.
+  void end_each();
   size_t size() const { return entries_.size(); }  // Those that are being ended, too.
   bool has(std::string_view run) const;            // It waits here, or is being ended here.
 
  private:
   struct Entry;
+  lines::Options options_for(const Task& task, bool waits) const;
   void leave(Entry& entry);
   void gone(const Entry* entry);
 
   const lines::Parts parts_;
+  const std::string driver_;
   const std::function<Bounds()> bounds_;
   const Wakes wakes_;
   std::vector<std::unique_ptr<Entry>> entries_;  // The oldest first.

@@ -27,14 +27,17 @@ ProgramDriver::ProgramDriver(Kind kind, run::Options options, Parts parts, std::
     : kind_(kind),
       options_(std::make_shared<run::Options>(with_journals(std::move(options)))),
       parts_(parts),
-      holder_(line_parts(), std::move(bounds), std::move(wakes)) {}
+      holder_(line_parts(), kind_.driver, std::move(bounds), std::move(wakes)) {
+  if (parts_.programs != nullptr) parts_.programs->on_want_room([this] { holder_.end_each(); });
+}
 
 lines::Parts ProgramDriver::line_parts() const {
   return {.supervisor = parts_.supervisor,
           .timers = parts_.timers,
           .files = parts_.files,
           .engine = parts_.engine,
-          .open_journal = options_->open_journal};
+          .open_journal = options_->open_journal,
+          .programs = parts_.programs};
 }
 
 Status ProgramDriver::check(const Launch& launch) const {

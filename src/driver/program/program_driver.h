@@ -17,6 +17,7 @@
 namespace errand::program {
 
 struct Kind {
+  const char* driver;      // Its name.
   const char* area;        // For the server's log.
   const char* tool;        // In the names of its runs (run_name.h); empty: they are the tasks' own.
   const char* no_sandbox;  // Why it does not run in errand's sandbox: a sentence.
@@ -28,7 +29,8 @@ struct Parts {
   Timers& timers;
   Executor* files = nullptr;  // What is soon done in the data folder. Null, as `engine` then is: in the call.
   Executor* engine = nullptr;
-  Driver* artifacts = nullptr;  // Knows what tasks leave in their folders; null: nobody does.
+  Driver* artifacts = nullptr;   // Knows what tasks leave in their folders; null: nobody does.
+  Programs* programs = nullptr;  // Told of each program; null: nobody asks.
 };
 
 class ProgramDriver : public Driver {

@@ -98,6 +98,15 @@ void gather(Context& context, Call call, const BatchId& batch, const BatchCounts
 
 }  // namespace
 
+void list_batches(Context& context, Call call) {
+  const Result<api::BatchesQuery> query = api::parse_batches(call.request().query);
+  if (!query) return call.refuse(query.error());
+  read_then(
+      context, std::move(call),
+      [&store = context.parts.store, query = *query] { return store.batches(query.cursor, query.limit); },
+      [](const Call& found, const BatchPage& page) { found.answer(200, api::batches_reply(page)); });
+}
+
 void get_batch(Context& context, Call call) {
   const BatchId id(call.args[0]);
   context.parts.engine.batches().get(id, answering<BatchCounts>(std::move(call), 200, [id](const BatchCounts& counts) {

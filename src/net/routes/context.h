@@ -98,11 +98,15 @@ void cancel_task(Context&, Call);
 void message_task(Context&, Call);
 void resume_task(Context&, Call);
 void retry_task(Context&, Call);
+void edit_task(Context&, Call);
 void answer_task(Context&, Call);
 // task_reads.cc
 void task_result(Context&, Call);
 void task_messages(Context&, Call);
 void task_events(Context&, Call);
+// records.cc
+void export_task(Context&, Call);
+void get_usage(Context&, Call);
 // logs.cc
 void task_log(Context&, Call);
 // artifacts.cc
@@ -121,6 +125,7 @@ void list_folders(Context&, Call);
 // inbox.cc
 void get_inbox(Context&, Call);
 // batches.cc
+void list_batches(Context&, Call);
 void get_batch(Context&, Call);
 void delete_batch(Context&, Call);
 void cancel_batch(Context&, Call);

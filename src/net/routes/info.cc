@@ -51,6 +51,9 @@ void health(Context& context, Call call) {
     out.field("running", health.running).field("queued", health.queued);
     out.field("working", health.working).field("inbox", health.inbox);
     out.field("inbox_bytes", health.inbox_bytes).field("streams", health.streams);
+    out.key("programs").object().field("running", health.programs).field("memory_bytes", health.programs_bytes);
+    out.field("waiting", health.programs_waiting).field("waiting_memory_bytes", health.programs_waiting_bytes);
+    out.field("max_memory_bytes", parts.engine.administration().settings().max_memory).end();
     if (const Means means = parts.means ? parts.means() : Means(); !means.limits.empty()) {
       out.key("limits").object();
       for (const auto& [limit, by] : means.limits) out.field(limit, by);
@@ -81,6 +84,12 @@ void metrics(Context& context, Call call) {
   metrics.gauge("slots", "Turns that may run at once.", parts.engine.administration().settings().max_concurrent);
   metrics.gauge("queued", "Turns that wait for a slot.", health.queued);
   metrics.gauge("working", "Tasks whose turn is at work.", health.working);
+  metrics.begin("programs", "gauge", "Programs of agents: at work, or waiting for a further turn.");
+  metrics.sample(health.programs, "{state=\"running\"}");
+  metrics.sample(health.programs_waiting, "{state=\"waiting\"}");
+  metrics.begin("programs_memory_bytes", "gauge", "Memory that the programs of agents use.");
+  metrics.sample(health.programs_bytes, "{state=\"running\"}");
+  metrics.sample(health.programs_waiting_bytes, "{state=\"waiting\"}");
   metrics.gauge("inbox", "Inputs that wait for a commit.", health.inbox);
   metrics.gauge("inbox_bytes", "Memory that is held by inputs which wait for a commit, about.", health.inbox_bytes);
   metrics.counter("commits_total", "Commits since the start.", health.commits);

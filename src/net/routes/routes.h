@@ -8,10 +8,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "api/agents.h"
 #include "base/executor.h"
 #include "base/time.h"
 #include "engine/engine.h"
@@ -44,7 +46,11 @@ struct RouteParts {
   std::function<bool(const Request&)> authenticated;
   std::function<ServerStats()> stats;
   std::function<Means()> means = {};
-  std::string data_dir = {};    // Where whole patches are.
+  std::string data_dir = {};  // Where whole patches are.
+  // What is known of the programs of these agents (one for each, absent where it is none): answered on the loop, soon,
+  // also where a disk hangs. Absent: nothing is known.
+  using Programs = std::vector<std::optional<api::AgentProgram>>;
+  std::function<void(const std::vector<Agent>&, std::move_only_function<void(Programs)>)> programs = {};
   Executor* folders = nullptr;  // For looks at folders, which may hang; null: the readers.
 
   // Served by others; absent: 404.

@@ -1,6 +1,5 @@
 // Tasks: making, listing, changing.
 #include <algorithm>
-#include <numeric>
 
 #include "api/launch.h"
 #include "api/query.h"
@@ -18,22 +17,8 @@ std::string by(const Call& call) { return call.request().who.task.empty() ? "use
 // Tasks of a page that are written at once; a longer page is written by a reader thread.
 constexpr size_t written_on_loop_max = 50;
 
-// Is there any condition but the states?
-bool only_states(TaskFilter filter) {
-  filter.states.clear();
-  return filter == TaskFilter{};
-}
-
-int64_t sum_of(const StateCounts& counts, const std::vector<TaskState>& states) {
-  if (states.empty()) return std::accumulate(std::begin(counts.by_state), std::end(counts.by_state), int64_t{0});
-  int64_t sum = 0;
-  for (const TaskState state : states) sum += counts.by_state[std::to_underlying(state)];
-  return sum;
-}
-
 // The counts by status of what passes `filter`, which has no states of its own.
 Result<StateCounts> count_states(Store& store, TaskFilter filter) {
-  if (filter == TaskFilter{}) return store.counts();
   StateCounts counts;
   for (int i = 0; i < task_state_count; ++i) {
     filter.states = {static_cast<TaskState>(i)};
@@ -49,6 +34,7 @@ Status add_counts(Store& store, TaskFilter filter, api::TaskListReply& list) {
   filter.states.clear();
   filter.asks.clear();
   filter.waits.clear();
+  filter.fold = false;
   const Result<StateCounts> counts = count_states(store, filter);
   if (!counts) return std::unexpected(counts.error());
   list.counts = *counts;
@@ -68,12 +54,19 @@ Result<api::TaskListReply> read_list(Store& store, const api::ListQuery& query) 
     if (const Status counted = add_counts(store, query.filter, list); !counted) return std::unexpected(counted.error());
   }
   if (query.total) {
-    // Kept counts answer at once; a search has to be counted.
-    const Result<int64_t> total = only_states(query.filter)
-                                      ? Result<int64_t>(sum_of(store.counts(), query.filter.states))
-                                      : store.count(query.filter);
+    const Result<int64_t> total = store.count(query.filter);
     if (!total) return std::unexpected(total.error());
     list.total = *total;
+  }
+  if (query.filter.fold) {
+    list.batches.emplace();
+    for (const Task& task : list.page.tasks) {
+      const BatchId& id = task.launch.batch_id;
+      if (id.empty()) continue;
+      const Result<BatchCounts> counts = store.batch_counts(id);
+      if (!counts) return std::unexpected(counts.error());
+      list.batches->emplace(id, *counts);
+    }
   }
   return list;
 }
@@ -198,6 +191,16 @@ void resume_task(Context& context, Call call) {
     with_task(context, std::move(parsed), [&context, message = std::move(message)](Call found, TaskId id) mutable {
       context.parts.engine.tasks().resume(std::move(id), std::move(message),
                                           answering<MessageTaken>(std::move(found), 202, api::message_taken_reply));
+    });
+  });
+}
+
+void edit_task(Context& context, Call call) {
+  if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
+  parse_then(context, std::move(call), api::parse_edit, [&context](Call parsed, input::Edit edit) {
+    with_task(context, std::move(parsed), [&context, edit = std::move(edit)](Call found, TaskId id) mutable {
+      context.parts.engine.tasks().edit(std::move(id), std::move(edit),
+                                        answering<TaskView>(std::move(found), 200, api::task_reply));
     });
   });
 }

@@ -102,6 +102,11 @@ void MemoryDisk::remove_task(const Commit& commit, Committed& out) {
 }
 
 void MemoryDisk::forget(const Commit::Forget& what, Committed& out) {
+  std::erase_if(usage, [&](const UsageRow& row) {
+    if (row.at >= what.usage_before || out.usage_forgotten == what.rows) return false;
+    ++out.usage_forgotten;
+    return true;
+  });
   std::map<int64_t, Tombstone> by_pos;
   for (const auto& [id, tombstone] : tombstones) by_pos.emplace(tombstone.pos, tombstone);
   for (const auto& [pos, tombstone] : by_pos) {
@@ -188,6 +193,7 @@ Result<Committed> MemoryDisk::apply(const Commit& commit) {
     if (notice != notices.end() && !notice->second.taken_at) notice->second.taken_at = commit.now;
   }
   if (commit.key) keys.emplace(commit.key->key, *commit.key);
+  usage.insert(usage.end(), commit.usage.begin(), commit.usage.end());
   for (const Commit::Setting& setting : commit.settings) {
     if (setting.json.empty())
       settings.erase(setting.name);

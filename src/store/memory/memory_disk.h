@@ -42,6 +42,7 @@ class MemoryDisk {
   std::map<NoticeId, Notice> notices GUARDED_BY(mutex);
   std::map<std::string, Commit::Key> keys GUARDED_BY(mutex);
   std::map<std::string, std::string> settings GUARDED_BY(mutex);
+  std::vector<UsageRow> usage GUARDED_BY(mutex);
   int64_t last_number GUARDED_BY(mutex) = 0;
   int64_t last_pos GUARDED_BY(mutex) = 0;
   int64_t forgotten_pos GUARDED_BY(mutex) = 0;

@@ -7,6 +7,7 @@
 #include "store/cursor.h"
 #include "store/memory/memory_disk.h"
 #include "store/search_text.h"
+#include "store/usage_tally.h"
 
 namespace errand {
 namespace {
@@ -44,13 +45,20 @@ class MemoryStore final : public Store {
     std::vector<std::pair<Place, const Task*>> found;
     for (const auto& [number, row] : disk_->tasks) {
       if (!passes(row.task, filter, *terms)) continue;
-      found.push_back({{number, page.sort == Sort::updated ? row.task.updated_at : Time{}}, &row.task});
+      Place place{.number = number};
+      if (page.sort == Sort::updated) place.updated = row.task.updated_at;
+      if (page.sort == Sort::attention) place.band = static_cast<int>(band_of(row.task));
+      found.push_back({place, &row.task});
     }
-    const auto earlier = [&](const Place& a, const Place& b) {
-      if (page.sort == Sort::oldest) return a.number < b.number;
-      return a.updated != b.updated ? a.updated > b.updated : a.number > b.number;
-    };
+    const auto earlier = [&](const Place& a, const Place& b) { return comes_after(b, a, page.sort); };
     std::ranges::sort(found, [&](const auto& a, const auto& b) { return earlier(a.first, b.first); });
+    if (filter.fold) {
+      std::set<BatchId> seen;
+      std::erase_if(found, [&](const auto& entry) {
+        const BatchId& batch = entry.second->launch.batch_id;
+        return !batch.empty() && !seen.insert(batch).second;
+      });
+    }
     auto from = found.begin();
     if (!page.cursor.empty())
       from = std::ranges::find_if(found, [&](const auto& entry) { return earlier(last, entry.first); });
@@ -71,8 +79,12 @@ class MemoryStore final : public Store {
     const Result<std::vector<std::string>> terms = query_terms(filter.query);
     if (!terms) return std::unexpected(terms.error());
     const Lock lock(disk_->mutex);
-    return std::ranges::count_if(disk_->tasks,
-                                 [&](const auto& entry) { return passes(entry.second.task, filter, *terms); });
+    std::set<BatchId> seen;
+    return std::ranges::count_if(disk_->tasks, [&](const auto& entry) {
+      const Task& task = entry.second.task;
+      if (!passes(task, filter, *terms)) return false;
+      return !filter.fold || task.launch.batch_id.empty() || seen.insert(task.launch.batch_id).second;
+    });
   }
 
   StateCounts counts() override {
@@ -130,6 +142,37 @@ class MemoryStore final : public Store {
     for (const auto& [number, row] : disk_->tasks)
       if (row.task.launch.batch_id == id) ++out.by_state[static_cast<int>(row.task.state)];
     return out;
+  }
+
+  Result<BatchPage> batches(const std::string& cursor, int limit) override {
+    if (const Status ok = check_page({.limit = limit}); !ok) return std::unexpected(ok.error());
+    const Lock lock(disk_->mutex);
+    std::map<BatchId, BatchInfo, std::greater<>> all;
+    for (const auto& [number, row] : disk_->tasks) {
+      const Task& task = row.task;
+      if (task.launch.batch_id.empty()) continue;
+      const auto [entry, first] = all.try_emplace(task.launch.batch_id);
+      BatchInfo& info = entry->second;
+      if (first) info = {.id = task.launch.batch_id, .counts = {}, .title = task.title, .created_at = task.created_at};
+      ++info.counts.by_state[static_cast<int>(task.state)];
+    }
+    BatchPage out;
+    for (auto at = cursor.empty() ? all.begin() : all.upper_bound(BatchId(cursor)); at != all.end(); ++at) {
+      if (std::ssize(out.batches) == limit) {
+        out.next_cursor = out.batches.back().id.value;
+        break;
+      }
+      out.batches.push_back(std::move(at->second));
+    }
+    return out;
+  }
+
+  Result<UsageReport> usage(const UsageQuery& query) override {
+    const Lock lock(disk_->mutex);
+    UsageTally tally(query);
+    for (const UsageRow& row : disk_->usage)
+      if (row.at >= query.from && (!query.to || row.at < query.to)) tally.add(row);
+    return std::move(tally).report();
   }
 
   Result<std::vector<TaskId>> tasks_of_parent(const SessionId& parent) override {

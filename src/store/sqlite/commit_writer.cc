@@ -201,6 +201,7 @@ Result<Committed> CommitWriter::apply(const Commit& commit) {
   if (commit.after) {
     if (known) {
       update_task(*commit.after, *known);
+      if (commit.edited) rewrite_launch(*commit.after, known->number);
     } else {
       known = &tasks_[commit.task_id.value];
       insert_task(commit, *known);
@@ -211,6 +212,7 @@ Result<Committed> CommitWriter::apply(const Commit& commit) {
   store_messages(commit, planned, out);
   store_notices(commit, planned, out);
   take_notices(commit);
+  store_usage(commit);
   if (commit.key) {
     ok(db_->cached("INSERT INTO keys (key, fingerprint, task) VALUES (?1, ?2, ?3)")
            .bind(1, commit.key->key)
@@ -254,11 +256,43 @@ void CommitWriter::insert_task(const Commit& commit, KnownTask& known) {
   const std::string launch = encode_launch(task.launch);
   bind_launch(insert_launch_, known.number, task, launch);
   if (!ok(insert_launch_.run())) return;
+  store_labels(task, known.number);
+  store_result(task, known);
+}
+
+void CommitWriter::store_labels(const Task& task, int64_t number) {
   for (const auto& [key, value] : task.launch.labels) {
     Statement& put = db_->cached("INSERT INTO labels (key, value, n) VALUES (?1, ?2, ?3)");
-    if (!ok(put.bind(1, key).bind(2, value).bind(3, known.number).run())) return;
+    if (!ok(put.bind(1, key).bind(2, value).bind(3, number).run())) return;
   }
-  store_result(task, known);
+}
+
+void CommitWriter::drop_labels(const Launch& launch, int64_t number) {
+  for (const auto& [key, value] : launch.labels) {
+    Statement& drop = db_->cached("DELETE FROM labels WHERE key = ?1 AND value = ?2 AND n = ?3");
+    ok(drop.bind(1, key).bind(2, value).bind(3, number).run());
+  }
+}
+
+void CommitWriter::rewrite_launch(const Task& after, int64_t number) {
+  {
+    Use found(db_->cached("SELECT launch FROM launches WHERE n = ?1").bind(1, number));
+    if (!row(*found)) return;
+    if (const Result<Launch> before = decode_launch(found->text(0))) drop_labels(*before, number);
+  }
+  const std::string launch = encode_launch(after.launch);
+  Statement& put = db_->cached(update_launch_sql);
+  bind_launch(put, number, after, launch);
+  if (!ok(put.run())) return;
+  store_labels(after, number);
+}
+
+void CommitWriter::store_usage(const Commit& commit) {
+  for (const UsageRow& used : commit.usage) {
+    Statement& put = db_->cached(insert_usage_sql);
+    bind_usage(put, used);
+    if (!ok(put.run())) return;
+  }
 }
 
 void CommitWriter::update_task(const Task& after, KnownTask& known) {
@@ -323,10 +357,8 @@ void CommitWriter::remove_task(const Commit& commit, KnownTask known, Committed&
   SessionId parent;
   if (const Result<Launch> launch = decode_launch(text.launch)) {
     parent = launch->parent_session_id;
-    for (const auto& [key, value] : launch->labels) {
-      Statement& drop = db_->cached("DELETE FROM labels WHERE key = ?1 AND value = ?2 AND n = ?3");
-      ok(drop.bind(1, key).bind(2, value).bind(3, known.number).run());
-    }
+    drop_labels(*launch, known.number);
+    text.title = title_of(*launch);  // Of a renamed task: what the search index has of it.
   }
   count(known.state, known.batch, -1);
   for (const char* sql :
@@ -364,6 +396,7 @@ void CommitWriter::forget(const Commit::Forget& what, Committed& out) {
       out.oldest_tombstone = Time{};
     }
   }
+  forget_usage(what, out);
   if (old.empty() || failure_ != 0) return;
   for (const auto& [pos, task] : old)
     if (!ok(db_->cached("DELETE FROM keys WHERE task = ?1").bind(1, task).run())) return;
@@ -371,6 +404,13 @@ void CommitWriter::forget(const Commit::Forget& what, Committed& out) {
   ok(db_->cached("DELETE FROM tombstones WHERE pos <= ?1").bind(1, last).run());
   ok(db_->cached("UPDATE meta SET forgotten_pos = ?1 WHERE one = 1").bind(1, last).run());
   out.forgotten = std::ssize(old);
+}
+
+void CommitWriter::forget_usage(const Commit::Forget& what, Committed& out) {
+  if (!what.usage_before || failure_ != 0) return;
+  Statement& drop =
+      db_->cached("DELETE FROM usage WHERE u IN (SELECT u FROM usage WHERE at < ?1 ORDER BY at LIMIT ?2)");
+  if (ok(drop.bind(1, what.usage_before.ms).bind(2, what.rows).run())) out.usage_forgotten = db_->changes();
 }
 
 void CommitWriter::remove_events(int64_t task, int64_t how_many) {

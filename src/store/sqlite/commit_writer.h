@@ -124,6 +124,12 @@ class CommitWriter {
   void insert_task(const Commit& commit, KnownTask& known);
   void update_task(const Task& after, KnownTask& known);
   void store_result(const Task& after, KnownTask& known);
+  void store_labels(const Task& task, int64_t number);
+  void drop_labels(const Launch& launch, int64_t number);
+  // The title and the labels anew.
+  void rewrite_launch(const Task& after, int64_t number);
+  void store_usage(const Commit& commit);
+  void forget_usage(const Commit::Forget& what, Committed& out);
   void store_events(const Commit& commit, int64_t number, Committed& out);
   void remove_task(const Commit& commit, KnownTask known, Committed& out);
   void forget(const Commit::Forget& what, Committed& out);

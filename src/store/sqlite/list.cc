@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <sqlite3.h>
+#include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -44,7 +46,8 @@ class Finder {
   Finder(Reader& reader, const TaskFilter& filter, std::vector<std::string> terms)
       : db_(reader.db), index_(reader.index), filter_(filter), terms_(std::move(terms)) {}
 
-  Result<Candidates> find(Direction direction) {
+  // With `band`: those of them that may stand in it.
+  Result<Candidates> find(Direction direction, std::optional<Band> band = std::nullopt) {
     direction_ = direction;
     Candidates out;
     std::vector<NumberListPtr> lists;
@@ -68,11 +71,7 @@ class Finder {
       lists.push_back(waiting());
       out.exact = false;
     }
-    if (filter_.unseen) {
-      // Named, as with asks; 3 is `failed`.
-      Statement& unseen = statement("FROM tasks INDEXED BY tasks_unseen WHERE state = 3 AND retrieved_at IS NULL");
-      lists.push_back(statement_list(db_, unseen, direction_, steps_in_index));
-    }
+    if (filter_.unseen) lists.push_back(unseen("+1 AND"));
     if (!terms_.empty()) {
       Result<NumberListPtr> found = search();
       if (!found) return std::unexpected(found.error());
@@ -85,9 +84,20 @@ class Finder {
       out.bounds = *bounds;
       out.exact = false;
     }
-    if (lists.empty())
-      lists.push_back(statement_list(db_, statement("FROM tasks WHERE 1"), direction_, steps_in_index));
+    if (filter_.archived == true) lists.push_back(marked("+1 AND", "archived", 16));
+    if (filter_.pinned == true) lists.push_back(marked("+1 AND", "pinned", 8));
+    if (band) {
+      lists.push_back(in_band(*band));
+      if (*band != Band::unseen && *band != Band::pending && *band != Band::rest) out.exact = false;
+    }
+    const bool all = lists.empty();
+    if (all) lists.push_back(statement_list(db_, statement("FROM tasks WHERE 1"), direction_, steps_in_index));
     out.numbers = intersection_of(std::move(lists), direction_);
+    if (filter_.archived == false) out.numbers = without(std::move(out.numbers), marked("+2 AND", "archived", 16), all);
+    if (filter_.pinned == false) out.numbers = without(std::move(out.numbers), marked("+2 AND", "pinned", 8), all);
+    if (band == Band::pending || band == Band::rest)
+      out.numbers = without(std::move(out.numbers), marked("+3 AND", "pinned", 8), false);
+    if (band == Band::rest) out.numbers = without(std::move(out.numbers), unseen("+3 AND"), false);
     return out;
   }
 
@@ -116,6 +126,52 @@ class Finder {
     return union_of(std::move(lists), direction_);
   }
 
+  // Each use of a list in one search needs a statement of its own: `own` ("+1 AND", ...) makes its text another one.
+  // The indexes are named, because the planner would walk all tasks by their numbers.
+  NumberListPtr unseen(std::string_view own) {  // 3 is `failed`.
+    Statement& found =
+        statement(fmt::format("FROM tasks INDEXED BY tasks_unseen WHERE {} state = 3 AND retrieved_at IS NULL", own));
+    return statement_list(db_, found, direction_, steps_in_index);
+  }
+
+  NumberListPtr marked(std::string_view own, std::string_view mark, int flag) {
+    Statement& found = statement(fmt::format("FROM tasks INDEXED BY tasks_{} WHERE {} flags & {}", mark, own, flag));
+    return statement_list(db_, found, direction_, steps_in_index);
+  }
+
+  NumberListPtr without(NumberListPtr list, NumberListPtr left_out, bool part) {
+    return difference_of(std::move(list), std::move(left_out), direction_, part);
+  }
+
+  // band_of in lists: a superset, where what decides is in the row.
+  NumberListPtr in_band(Band band) {
+    const auto of_states = [&](std::initializer_list<TaskState> states) {
+      std::vector<NumberListPtr> lists;
+      for (const TaskState state : states) {
+        Statement& of_state = statement(fmt::format("FROM tasks WHERE +5 AND state = {}", static_cast<int>(state)));
+        lists.push_back(statement_list(db_, of_state, direction_, steps_in_index));
+      }
+      return union_of(std::move(lists), direction_);
+    };
+    switch (band) {
+      case Band::asks:
+        return statement_list(db_, statement("FROM tasks INDEXED BY tasks_asks WHERE +5 AND asks IS NOT NULL"),
+                              direction_, steps_in_index);
+      case Band::unseen:
+        return unseen("+5 AND");
+      case Band::pinned:
+        return marked("+5 AND", "pinned", 8);
+      case Band::running:
+      case Band::waits:
+        return of_states({TaskState::running, TaskState::resumed});
+      case Band::pending:
+        return of_states({TaskState::pending});
+      case Band::rest:
+        return of_states({TaskState::completed, TaskState::failed, TaskState::cancelled});
+    }
+    return ready_list({}, direction_);
+  }
+
   // Those that may wait so: what exactly they wait for is in the row. Only tasks at work wait for a quota or their
   // children.
   NumberListPtr waiting() {
@@ -138,6 +194,7 @@ class Finder {
   // Commands have the agent "command"; agent tasks are those of all other agents, which are few.
   Result<NumberListPtr> kind() {
     if (*filter_.kind == TaskKind::command) return column("FROM tasks WHERE +1 AND agent = ?2", "command");
+    agents_.clear();
     std::string last;
     while (true) {
       Use next(db_.cached("SELECT min(agent) FROM tasks WHERE agent > ?1").bind(1, last));
@@ -186,6 +243,7 @@ class Finder {
     while ((code = behind->step()) == SQLITE_ROW) results.push_back(behind->integer(0));
     if (code != SQLITE_DONE) return std::unexpected(db_.error(code, "read results"));
     if (!results.empty()) lists.push_back(ready_list(std::move(results), direction_));
+    lists.push_back(marked("+4 AND", "renamed", 32));  // The index has their first title.
     return union_of(std::move(lists), direction_);
   }
 
@@ -251,22 +309,47 @@ Result<bool> may_have(Database& db, int64_t number, const std::vector<std::strin
   });
 }
 
+// A batch is one row (TaskFilter::fold): the first of its tasks.
+class BatchesSeen {
+ public:
+  // Asked once for each task of the list, in its order.
+  Result<bool> is_first(Database& db, const TaskFilter& filter, int64_t number) {
+    if (!filter.fold) return true;
+    Use row(db.cached("SELECT batch FROM tasks WHERE n = ?1").bind(1, number));
+    const int code = row->step();
+    if (code != SQLITE_ROW && code != SQLITE_DONE) return std::unexpected(db.error(code, "read a task"));
+    return code != SQLITE_ROW || row->is_null(0) || seen_.emplace(row->text(0)).second;
+  }
+
+ private:
+  std::unordered_set<std::string> seen_;
+};
+
 // A page that is being filled.
 class Filler {
  public:
-  Filler(Database& db, const TaskFilter& filter, const std::vector<std::string>& terms, const Page& page)
-      : db_(db), filter_(filter), terms_(terms), page_(page), skip_(page.offset) {}
+  // `behind`: with a fold, where the page begins. What comes before it is walked again, to know which batches are in
+  // it.
+  Filler(Database& db, const TaskFilter& filter, const std::vector<std::string>& terms, const Page& page,
+         std::optional<Place> behind)
+      : db_(db), filter_(filter), terms_(terms), page_(page), behind_(behind), skip_(page.offset) {}
 
   // True: the page is full and there is more.
   Result<bool> add(const Place& place, bool exact) {
-    if (exact && skip_ > 0) {
-      --skip_;
+    const bool before = behind_ && !comes_after(place, *behind_, page_.sort);
+    if (exact && (before || skip_ > 0)) {
+      const Result<bool> first = batches_.is_first(db_, filter_, place.number);
+      if (!first) return first;
+      if (*first && !before) --skip_;
       return false;
     }
     if (const Result<bool> likely = may_have(db_, place.number, terms_); !likely || !*likely) return likely;
     Result<std::optional<Task>> task = load_task(db_, place.number);
     if (!task) return std::unexpected(task.error());
     if (!*task || !passes(**task, filter_, terms_)) return false;
+    if (page_.sort == Sort::attention && static_cast<int>(band_of(**task)) != place.band) return false;
+    if (const Result<bool> first = batches_.is_first(db_, filter_, place.number); !first || !*first) return first;
+    if (before) return false;
     if (skip_ > 0) {
       --skip_;
       return false;
@@ -282,6 +365,8 @@ class Filler {
 
   // The offset is behind us.
   void skipped_all() { skip_ = 0; }
+  // Numbers may be jumped over without a look at each.
+  bool may_jump() const { return !filter_.fold; }
   TaskPage take() { return std::move(out_); }
 
  private:
@@ -289,6 +374,8 @@ class Filler {
   const TaskFilter& filter_;
   const std::vector<std::string>& terms_;
   const Page& page_;
+  std::optional<Place> behind_;
+  BatchesSeen batches_;
   int64_t skip_;
   Place last_;
   TaskPage out_;
@@ -303,7 +390,7 @@ Result<TaskPage> by_number(Finder& finder, Filler& filler, const Page& page, con
   const int64_t step = down ? -1 : 1;
   int64_t from = down ? bounds.high : bounds.low;
   if (after) from = down ? std::min(from, after->number - 1) : std::max(from, after->number + 1);
-  if (candidates->exact && page.offset > 0) {
+  if (candidates->exact && page.offset > 0 && filler.may_jump()) {
     const auto skipped = candidates->numbers->skip(from, page.offset);
     if (!skipped) return std::unexpected(skipped.error());
     if (!*skipped) return filler.take();
@@ -314,11 +401,30 @@ Result<TaskPage> by_number(Finder& finder, Filler& filler, const Page& page, con
     const auto number = candidates->numbers->seek(from);
     if (!number) return std::unexpected(number.error());
     if (!*number || **number < bounds.low || **number > bounds.high) return filler.take();
-    const Result<bool> full = filler.add({**number, {}}, candidates->exact);
+    const Result<bool> full = filler.add({.number = **number}, candidates->exact);
     if (!full) return std::unexpected(full.error());
     if (*full) return filler.take();
     from = **number + step;
   }
+}
+
+Result<TaskPage> by_attention(Finder& finder, Filler& filler, const std::optional<Place>& after) {
+  for (int band = after ? after->band : 0; band < band_count; ++band) {
+    Result<Candidates> candidates = finder.find(Direction::down, static_cast<Band>(band));
+    if (!candidates) return std::unexpected(candidates.error());
+    int64_t from = candidates->bounds.high;
+    if (after && after->band == band) from = std::min(from, after->number - 1);
+    while (true) {
+      const auto number = candidates->numbers->seek(from);
+      if (!number) return std::unexpected(number.error());
+      if (!*number || **number < candidates->bounds.low) break;
+      const Result<bool> full = filler.add({.number = **number, .band = band}, candidates->exact);
+      if (!full) return std::unexpected(full.error());
+      if (*full) return filler.take();
+      from = **number - 1;
+    }
+  }
+  return filler.take();
 }
 
 // The candidates with the time of their last change, latest first; nothing where there are too many.
@@ -344,10 +450,7 @@ Result<std::optional<std::vector<Place>>> sorted_by_change(Database& db, Candida
 
 Result<TaskPage> by_change(Database& db, Finder& finder, Filler& filler, bool filtered,
                            const std::optional<Place>& after) {
-  const auto is_behind = [&](const Place& place) {
-    return !after || place.updated < after->updated ||
-           (place.updated == after->updated && place.number < after->number);
-  };
+  const auto is_behind = [&](const Place& place) { return !after || comes_after(place, *after, Sort::updated); };
   if (filtered) {
     Result<Candidates> candidates = finder.find(Direction::down);
     if (!candidates) return std::unexpected(candidates.error());
@@ -402,6 +505,16 @@ Status hold_index(Reader& reader, const std::vector<std::string>& terms, std::op
   return {};
 }
 
+// The filter as it has to be looked for: where nothing is archived, nothing has to be left out.
+Result<TaskFilter> without_idle(Database& db, TaskFilter filter) {
+  if (filter.archived != false) return filter;
+  const Result<int64_t> any =
+      db.number("SELECT EXISTS (SELECT 1 FROM tasks INDEXED BY tasks_archived WHERE flags & 16)");
+  if (!any) return std::unexpected(any.error());
+  if (*any == 0) filter.archived.reset();
+  return filter;
+}
+
 }  // namespace
 
 Result<TaskPage> list_tasks(Reader& reader, const TaskFilter& filter, const Page& page) {
@@ -417,10 +530,15 @@ Result<TaskPage> list_tasks(Reader& reader, const TaskFilter& filter, const Page
   std::optional<Snapshot> index;
   if (const Status held = hold_index(reader, *terms, index); !held) return std::unexpected(held.error());
   const Snapshot snapshot(reader.db);
-  Finder finder(reader, filter, *terms);
-  Filler filler(reader.db, filter, *terms, page);
+  const Result<TaskFilter> needed = without_idle(reader.db, filter);
+  if (!needed) return std::unexpected(needed.error());
+  Finder finder(reader, *needed, *terms);
+  std::optional<Place> behind;
+  if (filter.fold) behind = std::exchange(after, std::nullopt);
+  Filler filler(reader.db, filter, *terms, page, behind);
+  if (page.sort == Sort::attention) return by_attention(finder, filler, after);
   if (page.sort != Sort::updated) return by_number(finder, filler, page, after);
-  return by_change(reader.db, finder, filler, filter != TaskFilter{}, after);
+  return by_change(reader.db, finder, filler, *needed != TaskFilter{}, after);
 }
 
 Result<int64_t> count_tasks(Reader& reader, const TaskFilter& filter) {
@@ -429,10 +547,13 @@ Result<int64_t> count_tasks(Reader& reader, const TaskFilter& filter) {
   std::optional<Snapshot> index;
   if (const Status held = hold_index(reader, *terms, index); !held) return std::unexpected(held.error());
   const Snapshot snapshot(reader.db);
-  Finder finder(reader, filter, *terms);
+  const Result<TaskFilter> needed = without_idle(reader.db, filter);
+  if (!needed) return std::unexpected(needed.error());
+  Finder finder(reader, *needed, *terms);
   Result<Candidates> candidates = finder.find(Direction::down);
   if (!candidates) return std::unexpected(candidates.error());
   int64_t count = 0;
+  BatchesSeen batches;
   int64_t from = candidates->bounds.high;
   while (true) {
     const auto number = candidates->numbers->seek(from);
@@ -440,7 +561,9 @@ Result<int64_t> count_tasks(Reader& reader, const TaskFilter& filter) {
     if (!*number || **number < candidates->bounds.low) return count;
     from = **number - 1;
     if (candidates->exact || (!terms->empty() && count >= verified_count_max)) {
-      ++count;
+      const Result<bool> first = batches.is_first(reader.db, filter, **number);
+      if (!first) return std::unexpected(first.error());
+      if (*first) ++count;
       continue;
     }
     const Result<bool> likely = may_have(reader.db, **number, *terms);
@@ -448,7 +571,10 @@ Result<int64_t> count_tasks(Reader& reader, const TaskFilter& filter) {
     if (!*likely) continue;
     const Result<std::optional<Task>> task = load_task(reader.db, **number);
     if (!task) return std::unexpected(task.error());
-    if (*task && passes(**task, filter, *terms)) ++count;
+    if (!*task || !passes(**task, filter, *terms)) continue;
+    const Result<bool> first = batches.is_first(reader.db, filter, **number);
+    if (!first) return std::unexpected(first.error());
+    if (*first) ++count;
   }
 }
 

@@ -118,6 +118,47 @@ class Intersection final : public NumberList {
   std::vector<NumberListPtr> lists_;
 };
 
+class Difference final : public NumberList {
+ public:
+  Difference(NumberListPtr list, NumberListPtr without, Direction direction, bool part)
+      : NumberList(direction), list_(std::move(list)), without_(std::move(without)), part_(part) {}
+
+  Result<std::optional<int64_t>> seek(int64_t from) override {
+    while (true) {
+      const auto number = list_->seek(from);
+      if (!number || !*number) return number;
+      const auto left_out = without_->seek(**number);
+      if (!left_out) return left_out;
+      if (*left_out != *number) return number;
+      from = **number + step();
+    }
+  }
+
+  // The list's own way of jumping, and on by as many as lie on the way and are not meant.
+  Result<std::optional<int64_t>> skip(int64_t from, int64_t count) override {
+    if (!part_) return NumberList::skip(from, count);
+    while (count > 0) {
+      const auto target = list_->skip(from, count);
+      if (!target || !*target) return target;
+      count = 0;
+      auto left_out = without_->seek(from);
+      while (left_out && *left_out && !reached(**left_out, **target, direction_)) {
+        ++count;
+        left_out = without_->seek(**left_out + step());
+      }
+      if (!left_out) return left_out;
+      from = **target;
+    }
+    return seek(from);
+  }
+
+ private:
+  int64_t step() const { return direction_ == Direction::down ? -1 : 1; }
+
+  NumberListPtr list_, without_;
+  const bool part_;
+};
+
 }  // namespace
 
 Result<std::optional<int64_t>> NumberList::skip(int64_t from, int64_t count) {
@@ -138,6 +179,10 @@ NumberListPtr ready_list(std::vector<int64_t> numbers, Direction direction) {
 NumberListPtr union_of(std::vector<NumberListPtr> lists, Direction direction) {
   if (lists.size() == 1) return std::move(lists.front());
   return std::make_unique<Union>(std::move(lists), direction);
+}
+
+NumberListPtr difference_of(NumberListPtr list, NumberListPtr without, Direction direction, bool part) {
+  return std::make_unique<Difference>(std::move(list), std::move(without), direction, part);
 }
 
 NumberListPtr intersection_of(std::vector<NumberListPtr> lists, Direction direction) {

@@ -39,6 +39,9 @@ NumberListPtr statement_list(Database& db, Statement& statement, Direction direc
 // Numbers that are in hand, in any order.
 NumberListPtr ready_list(std::vector<int64_t> numbers, Direction direction);
 NumberListPtr union_of(std::vector<NumberListPtr> lists, Direction direction);
+// What is in `list` and not in `without`, which is short: as many numbers as people marked by hand. `part`: all of
+// `without` is in `list`, so that a jump need not look at each number.
+NumberListPtr difference_of(NumberListPtr list, NumberListPtr without, Direction direction, bool part);
 // At least one.
 NumberListPtr intersection_of(std::vector<NumberListPtr> lists, Direction direction);
 

@@ -1,6 +1,7 @@
 #include "store/sqlite/reads.h"
 
 #include <algorithm>
+#include <limits>
 #include <sqlite3.h>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "store/rules.h"
 #include "store/sqlite/commit_writer.h"
 #include "store/sqlite/rows.h"
+#include "store/usage_tally.h"
 
 namespace errand::sqlite {
 namespace {
@@ -145,6 +147,58 @@ Result<BatchCounts> batch_counts(Database& db, const BatchId& id) {
   if (code == SQLITE_ROW)
     for (int i = 0; i < task_state_count; ++i) counts.by_state[i] = row->integer(i);
   return counts;
+}
+
+Result<BatchPage> batches(Database& db, const std::string& cursor, int limit) {
+  if (const Status ok = check_page({.limit = limit}); !ok) return std::unexpected(ok.error());
+  const Snapshot snapshot(db);
+  BatchPage out;
+  {
+    // Past every id: U+10FFFF.
+    Use row(
+        db.cached("SELECT id, pending, running, completed, failed, cancelled, resumed FROM batches WHERE id < ?1 "
+                  "ORDER BY id DESC LIMIT ?2"));
+    row->bind(1, cursor.empty() ? std::string_view("\xF4\x8F\xBF\xBF") : std::string_view(cursor));
+    row->bind(2, int64_t{limit} + 1);
+    int code = SQLITE_OK;
+    while ((code = row->step()) == SQLITE_ROW) {
+      if (std::ssize(out.batches) == limit) {
+        out.next_cursor = out.batches.back().id.value;
+        continue;
+      }
+      BatchInfo& info = out.batches.emplace_back();
+      info.id = BatchId(row->text(0));
+      for (int i = 0; i < task_state_count; ++i) info.counts.by_state[i] = row->integer(1 + i);
+    }
+    if (code != SQLITE_DONE) return std::unexpected(db.error(code, "read batches"));
+  }
+  for (BatchInfo& info : out.batches) {
+    Use row(db.cached("SELECT l.title, l.created_at FROM tasks t JOIN launches l ON l.n = t.n WHERE t.batch = ?1 "
+                      "ORDER BY t.n LIMIT 1")
+                .bind(1, info.id.value));
+    const int code = row->step();
+    if (code != SQLITE_ROW && code != SQLITE_DONE) return std::unexpected(db.error(code, "read a batch"));
+    if (code == SQLITE_DONE) continue;
+    info.title = row->text(0);
+    info.created_at = row->time(1);
+  }
+  return out;
+}
+
+Result<UsageReport> usage(Database& db, const UsageQuery& query) {
+  static const std::string sql =
+      fmt::format("SELECT {} FROM usage WHERE at >= ?1 AND at < ?2 ORDER BY at", usage_columns);
+  UsageTally tally(query);
+  Use row(db.cached(sql).bind(1, query.from.ms));
+  row->bind(2, query.to ? query.to.ms : std::numeric_limits<int64_t>::max());
+  int code = SQLITE_OK;
+  while ((code = row->step()) == SQLITE_ROW) {
+    const Result<UsageRow> used = read_usage(*row);
+    if (!used) return std::unexpected(used.error());
+    tally.add(*used);
+  }
+  if (code != SQLITE_DONE) return std::unexpected(db.error(code, "read usage"));
+  return std::move(tally).report();
 }
 
 Result<std::vector<TaskId>> tasks_of_parent(Database& db, const SessionId& parent) {

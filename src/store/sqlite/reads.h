@@ -17,6 +17,8 @@ Result<std::pair<int64_t, int64_t>> queued_range(Database& db);
 Result<std::vector<TaskId>> expired(Database& db, Time now, int limit);
 Result<Time> next_expiry(Database& db);
 Result<BatchCounts> batch_counts(Database& db, const BatchId& id);
+Result<BatchPage> batches(Database& db, const std::string& cursor, int limit);
+Result<UsageReport> usage(Database& db, const UsageQuery& query);
 Result<std::vector<TaskId>> tasks_of_parent(Database& db, const SessionId& parent);
 
 Result<std::vector<Event>> events_after(Database& db, const TaskId& id, int64_t seq, int limit);

@@ -39,7 +39,8 @@ const Sealed* sealed_tables(int& count) {
        only_status<read_message>},
       {fmt::format("SELECT {} FROM events e LEFT JOIN tasks t ON t.n = e.task WHERE e.pos > ?1 ORDER BY e.pos LIMIT ?2",
                    event_columns),
-       only_status<read_event>}};
+       only_status<read_event>},
+      {fmt::format("SELECT {} FROM usage WHERE u > ?1 ORDER BY u LIMIT ?2", usage_columns), only_status<read_usage>}};
   count = static_cast<int>(std::size(tables));
   return tables;
 }

@@ -1,5 +1,8 @@
 #include "store/sqlite/rows.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "store/sqlite/seal.h"
@@ -14,13 +17,18 @@ static_assert(static_cast<int>(TurnPhase::queued) == 0 && static_cast<int>(TurnP
 static_assert(static_cast<int>(EventType::task_created) == 0 && static_cast<int>(EventType::end) == 15);
 static_assert(static_cast<int>(Role::user) == 0 && static_cast<int>(Role::system) == 2);
 static_assert(static_cast<int>(NoticeKind::turn_ended) == 0 && static_cast<int>(NoticeKind::progress) == 4);
+static_assert(static_cast<int>(PriceSource::unknown) == 0 && static_cast<int>(PriceSource::agent) == 4);
 static_assert(static_cast<int>(Gone::deleted) == 0 && static_cast<int>(Gone::session_ended) == 3);
 
-enum Flags : int { stopping = 1, interrupting = 2, is_forked = 4 };
+enum Flags : int { stopping = 1, interrupting = 2, is_forked = 4, pinned = 8, archived = 16, renamed = 32 };
 
 int flags_of(const Task& task) {
-  return (task.stopping ? stopping : 0) | (task.interrupting ? interrupting : 0) | (task.is_forked ? is_forked : 0);
+  return (task.stopping ? stopping : 0) | (task.interrupting ? interrupting : 0) | (task.is_forked ? is_forked : 0) |
+         (task.pinned ? pinned : 0) | (task.archived ? archived : 0) | (task.renamed ? renamed : 0);
 }
+
+constexpr double billion = 1e9;
+constexpr double cost_max = 1e9;  // In dollars, of one call: what fits into a column.
 
 // The columns that every update writes, in the order of the schema from `version` on.
 void put_changing(RowOut& out, const Task& task, const TaskTexts& texts) {
@@ -145,6 +153,9 @@ void bind_launch(Statement& statement, int64_t number, const Task& task, const s
   out.put_sum();
 }
 
+const char* const update_launch_sql =
+    "UPDATE launches SET session = ?2, title = ?3, created_at = ?4, launch = ?5, sum = ?6 WHERE n = ?1";
+
 const char* const task_columns =
     "t.n, t.id, t.state, t.phase, t.expires_at, t.version, t.last_seq, t.updated_at, t.queued_at, t.started_at, "
     "t.completed_at, t.retrieved_at, t.reason, t.flags, t.turn, t.attempt, t.run, t.restarts, t.resume_count, "
@@ -191,6 +202,9 @@ Result<Task> read_task(const Statement& row) {
   task.stopping = (flags & stopping) != 0;
   task.interrupting = (flags & interrupting) != 0;
   task.is_forked = (flags & is_forked) != 0;
+  task.pinned = (flags & pinned) != 0;
+  task.archived = (flags & archived) != 0;
+  task.renamed = (flags & renamed) != 0;
 
   RowIn fixed(row, in.next());
   if (fixed.number() != row.integer(0)) return std::unexpected(damaged("task"));
@@ -322,6 +336,58 @@ Notice read_notice(const Statement& row) {
   notice.created_at = row.time(8);
   notice.taken_at = row.time(9);
   return notice;
+}
+
+const char* const insert_usage_sql =
+    "INSERT INTO usage (at, task, turn, provider, model, agent, folder, input, output, cache_read, cache_write, cost, "
+    "source, priced_at, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+
+void bind_usage(Statement& statement, const UsageRow& row) {
+  RowOut out(statement);
+  out.put(row.at.ms);
+  out.put(row.task_id.value);
+  out.put(row.turn);
+  out.put(row.provider);
+  out.put(row.model);
+  out.put(row.agent);
+  out.put(row.folder);
+  out.put(row.tokens.input);
+  out.put(row.tokens.output);
+  out.put(row.tokens.cache_read);
+  out.put(row.tokens.cache_write);
+  if (row.cost_usd)
+    out.put(static_cast<int64_t>(std::llround(std::clamp(*row.cost_usd, 0.0, cost_max) * billion)));
+  else
+    out.put_null();
+  out.put(static_cast<int>(row.source));
+  out.put(row.priced_at);
+  out.put_sum();
+}
+
+const char* const usage_columns =
+    "u, at, task, turn, provider, model, agent, folder, input, output, cache_read, cache_write, cost, source, "
+    "priced_at, sum";
+
+Result<UsageRow> read_usage(const Statement& row) {
+  RowIn in(row, 1);
+  UsageRow out;
+  out.at = in.time();
+  out.task_id = TaskId(in.text());
+  out.turn = in.integer();
+  out.provider = in.text();
+  out.model = in.text();
+  out.agent = in.text();
+  out.folder = in.text();
+  out.tokens.input = in.number();
+  out.tokens.output = in.number();
+  out.tokens.cache_read = in.number();
+  out.tokens.cache_write = in.number();
+  if (!in.take_null()) out.cost_usd = static_cast<double>(in.number()) / billion;
+  const int64_t source = in.number();
+  out.priced_at = in.text();
+  if (!in.take_sum() || !in_range(source, PriceSource::agent)) return std::unexpected(damaged("row of usage"));
+  out.source = static_cast<PriceSource>(source);
+  return out;
 }
 
 const char* const session_columns = "id, task, origin, title, created_at, last_message, last_notice";

@@ -29,6 +29,7 @@ void bind_insert(Statement& statement, int64_t number, const Task& task, const T
 void bind_update(Statement& statement, TaskUpdate which, int64_t number, const Task& task, const TaskTexts& texts);
 
 extern const char* const insert_launch_sql;
+extern const char* const update_launch_sql;  // The same columns, of a row that is there.
 void bind_launch(Statement& statement, int64_t number, const Task& task, const std::string& launch_json);
 
 // "SELECT <columns> FROM <tables> WHERE t.n = ?" and the like give a row that read_task understands; its first column
@@ -67,6 +68,12 @@ extern const char* const session_columns;
 Session read_session(const Statement& row);
 extern const char* const tombstone_columns;
 Tombstone read_tombstone(const Statement& row);
+
+// --- usage. The first column is u, which is not sealed.
+extern const char* const insert_usage_sql;
+void bind_usage(Statement& statement, const UsageRow& row);
+extern const char* const usage_columns;
+Result<UsageRow> read_usage(const Statement& row);
 
 // A row that does not hold what was written into it.
 Error damaged(std::string_view what);

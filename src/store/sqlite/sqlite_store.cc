@@ -60,9 +60,18 @@ class SqliteStore final : public Store {
     return noted(list_tasks(*borrow(), filter, page));
   }
   Result<int64_t> count(const TaskFilter& filter) override {
+    // Nothing, or states alone: that is kept. Those that are archived are few, and can be taken off.
     TaskFilter rest = filter;
     rest.states.clear();
-    // Nothing, or states alone: that is kept.
+    if (rest == TaskFilter{.archived = false}) {
+      TaskFilter archived = filter, all = filter;
+      archived.archived = true;
+      all.archived.reset();
+      const Result<int64_t> hidden = count(archived);
+      const Result<int64_t> together = hidden ? count(all) : hidden;
+      if (!together) return together;
+      return std::max<int64_t>(0, *together - *hidden);
+    }
     if (rest != TaskFilter{}) return noted(count_tasks(*borrow(), filter));
     const StateCounts kept = counts();
     int64_t sum = 0;
@@ -82,6 +91,10 @@ class SqliteStore final : public Store {
   }
   Result<Time> next_expiry() override { return noted(sqlite::next_expiry(borrow()->db)); }
   Result<BatchCounts> batch_counts(const BatchId& id) override { return noted(sqlite::batch_counts(borrow()->db, id)); }
+  Result<BatchPage> batches(const std::string& cursor, int limit) override {
+    return noted(sqlite::batches(borrow()->db, cursor, limit));
+  }
+  Result<UsageReport> usage(const UsageQuery& query) override { return noted(sqlite::usage(borrow()->db, query)); }
   Result<std::vector<TaskId>> tasks_of_parent(const SessionId& parent) override {
     return noted(sqlite::tasks_of_parent(borrow()->db, parent));
   }

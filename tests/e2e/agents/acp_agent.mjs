@@ -6,9 +6,10 @@
 //   { say }             a piece of the answer; { think } of its thoughts; { plan: [[text, status]] }
 //   { run, ask, fail }  a shell command as a tool call; with `ask` permission is asked for first
 //   { edit: [path, text], ask }  a file written as an edit, with its diff; { through: "client" } by the client
+//   { terminal: command, kill, leave }  a shell command in a terminal of the client's, killed once it prints, or left running
 //   { read: path }      a file read by the client, said as a piece of the answer
 //   { wait: name }      until FOLDER/name exists, or the prompt is cancelled
-//   { stop: reason }    ends the prompt so; { error: text } ends it with an error; { env: name } says a variable
+//   { stop: reason }    ends the prompt so; { error: text, data } ends it with an error; { env: name } says a variable
 //   { servers }         says the MCP servers that it was given
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -84,6 +85,23 @@ async function follow(steps, id, client, signal) {
         return { output: 'written' };
       });
     }
+    if (step.terminal) {
+      const ask = (method, more) => client.request(methods.client.terminal[method], { sessionId: id, ...more });
+      const toolCallId = `call_${process.pid}_${++calls}`;
+      const { terminalId } = await ask('create', { command: step.terminal, env: [{ name: 'STEP', value: 'of the terminal' }], ...step.with });
+      await update({ sessionUpdate: 'tool_call', toolCallId, title: step.terminal, kind: 'execute', status: 'in_progress', rawInput: { command: step.terminal }, content: [{ type: 'terminal', terminalId }] });
+      if (step.kill) {
+        while (!(await ask('output', { terminalId })).output) await new Promise((resolve) => setTimeout(resolve, 20));
+        await ask('kill', { terminalId });
+      }
+      if (!step.leave) {
+        const exit = await ask('waitForExit', { terminalId });
+        const { output, truncated } = await ask('output', { terminalId });
+        await update({ sessionUpdate: 'tool_call_update', toolCallId, status: exit.exitCode === 0 ? 'completed' : 'failed', content: [{ type: 'terminal', terminalId }] });
+        await ask('release', { terminalId });
+        await say(`${output.trim()} (${exit.exitCode ?? exit.signal}${truncated ? ', cut' : ''})`);
+      }
+    }
     if (step.read) {
       const answer = await client.request(methods.client.fs.readTextFile, { sessionId: id, path: step.read }).catch((error) => ({ content: `refused: ${error.message}` }));
       await say(answer.content);
@@ -92,7 +110,7 @@ async function follow(steps, id, client, signal) {
       fs.writeFileSync(path.join(folder, `at-${step.wait}`), '');
       while (!signal.aborted && !fs.existsSync(path.join(folder, step.wait))) await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    if (step.error) throw new RequestError(-32603, step.error);
+    if (step.error) throw new RequestError(-32603, step.error, step.data);
     if (step.stop) return { stopReason: step.stop, said };
   }
   return { stopReason: signal.aborted ? 'cancelled' : 'end_turn', said };

@@ -24,7 +24,9 @@ const opencode = packaged('opencode-linux-x64/bin/opencode');
 const program = (file) => (bin, name) => fs.symlinkSync(file, path.join(bin, name));
 const script = (file) => (bin, name) => fs.writeFileSync(path.join(bin, name), `#!/bin/sh\nexec '${process.execPath}' '${file}' "$@"\n`, { mode: 0o755 });
 
-const over_acp = { cannot: { 'usage limit': 'ACP has no word for one: its program waits by itself, or the task fails with what was said and a retry goes on' }, instead: ['usage limit'] };
+// A time that the provider names they wait for by themselves; without one they give up, and errand waits.
+const over_acp = { waits_itself: true };
+const retries = { cannot: { 'usage limit': 'it tries again by itself, and says nothing of it' }, instead: ['usage limit'] };
 
 const opencode_row = {
   needs: [opencode],
@@ -42,7 +44,7 @@ const claude_row = {
 
 /** `needs`: files that the pinned tools bring. `shell`, `edit`, `own`: a step of the model that calls the agent's shell, writes a
  * file, calls a tool of errand's. `died`: the code of a task whose agent was killed. `folds`: a message
- * while at work stands in the result of the tool that it is at. `cannot`: cell -> why; `instead`: cells that hold it to what errand does then;
+ * while at work stands in the result of the tool that it is at. `waits_itself`: for a usage limit whose end the provider names. `cannot`: cell -> why; `instead`: cells that hold it to what errand does then;
  * `weaker`: cell -> what is less than of the others. */
 export const agent_rows = {
   builtin: {
@@ -91,7 +93,7 @@ export const agent_rows = {
     died: 'signal',
   },
   'acp:gemini': {
-    ...over_acp,
+    ...retries,
     id: 'gemini',
     weaker: { 'tool call': 'it says that a command ran, and not what it printed' },
     needs: [gemini],
@@ -107,7 +109,7 @@ export const agent_rows = {
     own: (name, input) => call(`mcp_errand_${name}`, input),
     died: 'signal',
   },
-  'acp:opencode': { ...opencode_row, ...over_acp, died: 'signal' },
+  'acp:opencode': { ...opencode_row, ...retries, died: 'signal' },
   'acp:claude': {
     ...claude_row,
     ...over_acp,

@@ -127,7 +127,9 @@ export default function Details({ task }: { task: Task }) {
         {usage.input_tokens + usage.output_tokens > 0 && (
           <Line name={t('details.usage')}>
             {t('chat.tokens', { input: n(usage.input_tokens), output: n(usage.output_tokens) })}
-            {usage.cost_usd > 0 && ` · ${cost(usage.cost_usd)}`}
+            {usage.cost_usd === null
+              ? ' · $?'
+              : usage.cost_usd > 0 && ` · ${usage.unpriced ? '≥ ' : ''}${cost(usage.cost_usd)}`}
           </Line>
         )}
         {task.budget && (

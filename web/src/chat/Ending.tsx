@@ -13,6 +13,7 @@ export function Ending({ task, className }: { task: Task; className: string }) {
     return (
       <p className={`${className} text-muted`}>
         {task.queue_position ? t('tasks.row.queue', { place: task.queue_position }) : t('tasks.row.waiting')}
+        {task.queue_reason && ` ${task.queue_reason}`}
       </p>
     );
   if (task.waiting_for?.kind === 'quota' || task.waiting_for?.kind === 'children')

@@ -19,11 +19,11 @@ interface Log {
   cut: boolean; // Its beginning is not here.
 }
 
-// The log as far as it goes, read on whenever the task says that it printed something.
-function useLog(task: Task): { log: Log | null; error: string | null } {
+// The log of an attempt as far as it goes, read on whenever the task says that it printed something.
+function useLog(task: Task, attempt: number): { log: Log | null; error: string | null } {
   const [log, setLog] = useState<Log | null>(null);
   const [error, setError] = useState<string | null>(null);
-  const { id, attempt } = task;
+  const { id } = task;
   const busy = isBusy(task);
   useEffect(() => {
     const abort = new AbortController();
@@ -43,7 +43,7 @@ function useLog(task: Task): { log: Log | null; error: string | null } {
       try {
         const first = next < 0;
         const where = first ? `offset=-${readMost}&limit=${readMost}` : `offset=${next}&limit=${readMost}`;
-        const response = await fetchText(`/api/tasks/${id}/log?${where}`, abort.signal);
+        const response = await fetchText(`/api/tasks/${id}/log?attempt=${attempt}&${where}`, abort.signal);
         const text = await response.text();
         next = Number(response.headers.get('X-Log-Next') ?? 0);
         const size = Number(response.headers.get('X-Log-Size') ?? 0);
@@ -125,7 +125,10 @@ const Line = memo(function Line({ text, found }: { text: string; found: string }
 
 export default function LogView({ task }: { task: Task }) {
   const { t, language } = useTranslation();
-  const { log, error } = useLog(task);
+  // The last one, and with it each new one, unless somebody chose another.
+  const [chosen, setChosen] = useState<number | null>(null);
+  const attempt = chosen ?? task.attempt;
+  const { log, error } = useLog(task, attempt);
   const [search, setSearch] = useState('');
   const [follow, setFollow] = useState(true);
   const [wrap, setWrap] = useState(false);
@@ -164,6 +167,24 @@ export default function LogView({ task }: { task: Task }) {
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-6 py-2 max-md:px-4">
+        {task.attempt > 1 && (
+          <select
+            className="field w-auto"
+            aria-label={t('log.attempt')}
+            data-testid="log-attempt"
+            value={attempt}
+            onChange={(event) => {
+              const next = Number(event.target.value);
+              setChosen(next === task.attempt ? null : next);
+            }}
+          >
+            {Array.from({ length: task.attempt }, (_, i) => (
+              <option key={i} value={i + 1}>
+                {t('tasks.row.attempt', { n: i + 1 })}
+              </option>
+            ))}
+          </select>
+        )}
         <div className="relative min-w-32 flex-1 md:max-w-sm">
           <Search size={15} className="pointer-events-none absolute top-2.5 left-3 text-muted" aria-hidden />
           <input

@@ -14,6 +14,7 @@ import { showError } from '../tasks/actions';
 import { AgentIcon } from '../ui/AgentIcon';
 import { Composer } from './Composer';
 import { readDraft, writeDraft } from './drafts';
+import { FirstVisit, needsSetUp } from './FirstVisit';
 import { FolderChip } from './FolderChip';
 import { changed, launchOf, noOptions, textsOf, type Attachment, type Fork } from './launch';
 import { LaunchOptions } from './LaunchOptions';
@@ -45,7 +46,7 @@ export function NewChat({ agentId, forkOf, at }: Props) {
   const wanted = agentId ?? parent?.agent_id;
   const chosen =
     all.find((agent) => agent.id === wanted || agent.name === wanted) ??
-    all.find((agent) => agent.available && agent.id === 'builtin') ??
+    all.find((agent) => agent.available && agent.id === agents.data?.default_agent) ??
     all.find((agent) => agent.available && agent.driver !== 'command') ??
     all[0];
   const command = chosen?.driver === 'command';
@@ -104,6 +105,7 @@ export function NewChat({ agentId, forkOf, at }: Props) {
         </h1>
         <p className="mt-1 mb-7 text-center text-muted">{forkOf ? t('chat.fork.hint') : t('chat.newHint')}</p>
         {forkOf && parent && at && <ForkOf task={parent} at={at} />}
+        {!forkOf && agents.data && needsSetUp(agents.data.agents) && <FirstVisit agents={agents.data.agents} />}
         <fieldset className="mb-5">
           <legend className="mb-2 text-sm font-medium text-muted">{t('chat.pickAgent')}</legend>
           <div className="grid grid-cols-2 gap-2 max-md:grid-cols-1">

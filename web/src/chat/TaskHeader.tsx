@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
-import { ArrowLeft, RotateCcw, Square, Trash2 } from 'lucide-react';
+import { ArrowLeft, Ellipsis, Pin, RotateCcw, Square, Trash2 } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
 
 import type { Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
@@ -10,8 +11,11 @@ import { usePhone } from '../lib/hooks';
 import type { ChatTab } from '../search';
 import { act, can } from '../tasks/actions';
 import { wholeTitle } from '../tasks/summary';
+import type { MenuAt } from '../tasks/TaskMenu';
 import { StatusBadge } from '../ui/StatusBadge';
 import { Usage } from './Usage';
+
+const TaskMenu = lazy(() => import('../tasks/TaskMenu'));
 
 interface Props {
   task: Task;
@@ -27,6 +31,7 @@ export function TaskHeader({ task, tabs, shown, onTab, onCancel, onDelete }: Pro
   const phone = usePhone();
   const command = task.kind === 'command';
   const folder = useShownFolder(task.work_dir);
+  const [menu, setMenu] = useState<MenuAt | null>(null);
   return (
     <header className="border-b border-line px-6 pt-4 max-md:px-4">
       <div className="flex items-center gap-3">
@@ -45,6 +50,7 @@ export function TaskHeader({ task, tabs, shown, onTab, onCancel, onDelete }: Pro
         >
           {shownName(task.title)}
         </h1>
+        {task.pinned && <Pin size={14} className="shrink-0 text-accent" aria-label={t('tasks.row.pinned')} />}
         {!phone && <StatusBadge task={task} />}
         <span className="ml-auto flex shrink-0 items-center gap-1">
           {can.retry(task) && (
@@ -62,6 +68,19 @@ export function TaskHeader({ task, tabs, shown, onTab, onCancel, onDelete }: Pro
           <button
             type="button"
             className="btn btn-ghost btn-icon"
+            aria-haspopup="menu"
+            aria-label={t('tasks.actions.more')}
+            title={t('tasks.actions.more')}
+            onClick={(event) => {
+              const { right, bottom } = event.currentTarget.getBoundingClientRect();
+              setMenu({ task, right, bottom });
+            }}
+          >
+            <Ellipsis size={16} aria-hidden />
+          </button>
+          <button
+            type="button"
+            className="btn btn-ghost btn-icon"
             onClick={onDelete}
             aria-label={t('tasks.actions.delete')}
             title={t('tasks.actions.delete')}
@@ -70,6 +89,7 @@ export function TaskHeader({ task, tabs, shown, onTab, onCancel, onDelete }: Pro
           </button>
         </span>
       </div>
+      <Suspense>{menu && <TaskMenu at={{ ...menu, task }} onClose={() => setMenu(null)} />}</Suspense>
       {phone && (
         <p className="mt-1.5 flex min-w-0 items-center gap-3 overflow-hidden">
           <StatusBadge task={task} />

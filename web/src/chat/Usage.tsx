@@ -57,7 +57,7 @@ export function Meter({ share }: { share: Share }) {
 
 export function Usage({ task }: { task: Task }) {
   const { t, language } = useTranslation();
-  const { input_tokens, output_tokens, cost_usd } = task.progress.usage;
+  const { input_tokens, output_tokens, cost_usd, unpriced } = task.progress.usage;
   const now = useNow();
   const time = taskDuration(task, now);
   const fullest = shares(task, useSpent(task), now).sort((a, b) => b.used / b.most - a.used / a.most)[0];
@@ -73,7 +73,13 @@ export function Usage({ task }: { task: Task }) {
           {compact(input_tokens + output_tokens, language)} {t('chat.tokensUnit')}
         </span>
       )}
-      {cost_usd > 0 && <span>{cost(cost_usd)}</span>}
+      {cost_usd === null && <span title={t('chat.noPrice')}>$?</span>}
+      {cost_usd !== null && cost_usd > 0 && (
+        <span>
+          {unpriced && '≥ '}
+          {cost(cost_usd)}
+        </span>
+      )}
       {fullest && <Meter share={fullest} />}
       {task.progress.tool_calls > 0 && (
         <span className="max-md:hidden">{t('tasks.row.toolCalls', { count: task.progress.tool_calls })}</span>

@@ -15,7 +15,7 @@ export function spentBy(tasks: Task[]): Spent {
   const all: Spent = { tokens: 0, cost_usd: 0, turns: 0, tool_calls: 0 };
   for (const { usage, turns, tool_calls } of tasks.map((task) => task.progress)) {
     all.tokens += usage.input_tokens + usage.output_tokens;
-    all.cost_usd += usage.cost_usd;
+    all.cost_usd += usage.cost_usd ?? 0;
     all.turns += turns;
     all.tool_calls += tool_calls;
   }

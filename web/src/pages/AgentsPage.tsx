@@ -6,7 +6,7 @@ import { api, call } from '../api/client';
 import type { Agent } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import '../i18n/more';
-import { cost, number } from '../lib/format';
+import { bytes, cost, number, shortDuration } from '../lib/format';
 import { queryClient, useAgents } from '../queries';
 import { showError } from '../tasks/actions';
 import { AgentIcon } from '../ui/AgentIcon';
@@ -103,6 +103,21 @@ function Card({ agent, onEdit, onRemove }: { agent: Agent; onEdit: (copy: boolea
   if (budget.tokens) facts.push([t('agents.edit.tokens'), number(budget.tokens, language)]);
   if (limits.memory_bytes) facts.push([t('agents.edit.memory'), number(limits.memory_bytes / 1e6, language)]);
   if (limits.cpu_s) facts.push([t('agents.edit.cpu'), number(limits.cpu_s, language)]);
+  const { program } = agent;
+  if (program?.version) facts.push([t('agents.version'), program.version]);
+  if (program?.logged_in) facts.push([t('agents.login'), program.login ?? t('agents.loggedIn')]);
+  // What it costs to start, as it was last seen.
+  if (program?.start_ms) facts.push([t('agents.start'), shortDuration(program.start_ms)]);
+  if (program?.memory_bytes) facts.push([t('agents.processMemory'), bytes(program.memory_bytes)]);
+  if (program && program.running + program.waiting > 0)
+    facts.push([
+      t('agents.processes'),
+      t('agents.processesNow', { running: program.running, waiting: program.waiting }) +
+        (program.waiting > 0 ? ` (${bytes(program.waiting_memory_bytes)})` : ''),
+    ]);
+  const abilities = (Object.keys(agent.capabilities) as (keyof Agent['capabilities'])[]).filter(
+    (ability) => agent.capabilities[ability],
+  );
   const action = 'grid size-8 place-items-center rounded-lg text-muted hover:bg-hover hover:text-text';
   return (
     <li className="card flex flex-col p-5" data-agent={agent.name}>
@@ -162,6 +177,11 @@ function Card({ agent, onEdit, onRemove }: { agent: Agent; onEdit: (copy: boolea
           <span className="font-medium">{t('agents.unavailable')}.</span> {agent.unavailable_reason}
         </p>
       )}
+      {program?.logged_in === false && (
+        <p className="mt-3 rounded-lg bg-amber-soft px-3 py-2 text-sm text-amber" data-testid="no-login">
+          <span className="font-medium">{t('agents.notLoggedIn')}</span> {program.log_in}
+        </p>
+      )}
       <dl className="mt-4 grid grid-cols-2 gap-x-4 gap-y-2 text-[13px]">
         {facts.map(([name, value]) => (
           <div key={name} className="min-w-0">
@@ -172,6 +192,16 @@ function Card({ agent, onEdit, onRemove }: { agent: Agent; onEdit: (copy: boolea
           </div>
         ))}
       </dl>
+      {abilities.length > 0 && (
+        <details className="mt-3 text-sm text-muted">
+          <summary>{t('agents.can')}</summary>
+          <ul className="mt-2 list-disc pl-5">
+            {abilities.map((ability) => (
+              <li key={ability}>{t(`agents.abilities.${ability}`)}</li>
+            ))}
+          </ul>
+        </details>
+      )}
       {agent.tools.length > 0 && (
         <details className="mt-3 text-sm text-muted">
           <summary>{t('agents.toolCount', { count: agent.tools.length })}</summary>

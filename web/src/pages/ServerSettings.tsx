@@ -5,7 +5,8 @@ import { api, ApiError, call } from '../api/client';
 import type { Settings, ToolsFamily } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { toolFamilies } from '../lib/families';
-import { queryClient } from '../queries';
+import { shown } from '../lib/hidden';
+import { queryClient, useAgents } from '../queries';
 import { toast } from '../ui/toast';
 import { changeOf, fields, formOf, maps, wrongFields, type NumberField } from './settingsForm';
 
@@ -16,6 +17,14 @@ export function ServerSettings({ settings }: { settings: Settings }) {
   const [refused, setRefused] = useState('');
   const wrong = wrongFields(form);
   const change = changeOf(form, settings);
+  const agents = useAgents().data?.agents ?? [];
+  // The one that holds stays in the list, whatever became of its agent.
+  const names = [
+    ...new Set([
+      ...agents.filter((agent) => agent.available && agent.driver !== 'command').map((agent) => agent.name),
+      ...(settings.default_agent === 'auto' ? [] : [settings.default_agent]),
+    ]),
+  ];
   const dirty = Object.keys(change).length > 0 || wrong.length > 0;
 
   const save = async () => {
@@ -24,6 +33,7 @@ export function ServerSettings({ settings }: { settings: Settings }) {
     try {
       const now = await call(api.PATCH('/api/settings', { body: change }));
       queryClient.setQueryData(['settings'], now);
+      void queryClient.invalidateQueries({ queryKey: ['agents'] });
       setForm(formOf(now));
       toast('ok', t('settings.saved'));
     } catch (error) {
@@ -53,13 +63,13 @@ export function ServerSettings({ settings }: { settings: Settings }) {
               className="field"
               inputMode="decimal"
               value={form[key]}
-              placeholder={fields[key].none ? t('settings.never') : ''}
+              placeholder={key === 'max_memory' ? t('launch.none') : fields[key].none ? t('settings.never') : ''}
               aria-invalid={wrong.includes(key)}
               onChange={(event) => setForm({ ...form, [key]: event.target.value })}
             />
             {fields[key].unit > 1 && (
               <span className="w-10 shrink-0 text-xs text-muted">
-                {t(fields[key].unit === 60 ? 'settings.minutes' : 'settings.days')}
+                {key === 'max_memory' ? 'GiB' : t(fields[key].unit === 60 ? 'settings.minutes' : 'settings.days')}
               </span>
             )}
           </span>
@@ -82,6 +92,24 @@ export function ServerSettings({ settings }: { settings: Settings }) {
           />
         </label>
       ))}
+      <label className="flex items-center justify-between gap-4">
+        <span>
+          {t('settings.field.default_agent')}
+          <span className="block text-xs text-muted">{t('settings.hint.default_agent')}</span>
+        </span>
+        <select
+          className="field w-48 shrink-0"
+          value={form.default_agent}
+          onChange={(event) => setForm({ ...form, default_agent: event.target.value })}
+        >
+          <option value="auto">{t('settings.autoAgent')}</option>
+          {names.map((name) => (
+            <option key={name} value={name}>
+              {shown(name)}
+            </option>
+          ))}
+        </select>
+      </label>
       <label className="flex items-center justify-between gap-4">
         <span>
           {t('settings.field.tools_family')}

@@ -26,6 +26,8 @@ const agent = (more: Partial<Agent> = {}): Agent => ({
   tools: [],
   available: true,
   unavailable_reason: null,
+  capabilities: { message_while_running: true, resume: true, fork: true, reattach: true, permissions: true },
+  program: null,
   ...more,
 });
 

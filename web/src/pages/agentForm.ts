@@ -167,7 +167,12 @@ export function bodyOf(form: AgentForm, before?: Agent): AgentRequest {
   if (form.skills) body.enable_skills = true;
   if (form.mcp) body.enable_mcp = true;
   if (form.isolate === 'none') body.isolate = 'none';
-  else if (form.isolate) Object.assign(body, { isolate: 'worktree', isolate_base: form.isolate });
+  else if (form.isolate) {
+    body.isolate = 'worktree';
+    // A base that nobody chose stays the server's.
+    const unsaid = form.isolate === 'head' && before?.isolate === 'worktree' && !before.isolate_base;
+    if (!unsaid) body.isolate_base = form.isolate;
+  }
   const options = lines(form.options).map((line) => {
     const at = line.indexOf('=');
     return [line.slice(0, at).trim(), line.slice(at + 1).trim()];

@@ -5,6 +5,7 @@ import { changeOf, formOf, wrongFields } from './settingsForm';
 
 const settings = {
   max_concurrent: 3,
+  max_memory: 1.5 * 2 ** 30,
   idle_timeout_s: 300,
   ask_timeout_s: null,
   retention_s: null,
@@ -13,6 +14,7 @@ const settings = {
   fork_tool_result_chars: 1500,
   wake: false,
   tools_family: 'background',
+  default_agent: 'auto',
   max_per_agent: { reviewer: 2 },
   max_per_model: {},
 } as unknown as Settings;
@@ -20,6 +22,7 @@ const settings = {
 it('settings are shown in the units that people think in', () => {
   expect(formOf(settings)).toEqual({
     max_concurrent: '3',
+    max_memory: '1.5',
     idle_timeout_s: '5',
     ask_timeout_s: '',
     retention_s: '',
@@ -28,6 +31,7 @@ it('settings are shown in the units that people think in', () => {
     fork_tool_result_chars: '1500',
     wake: false,
     tools_family: 'background',
+    default_agent: 'auto',
     max_per_agent: 'reviewer = 2',
     max_per_model: '',
   });
@@ -52,7 +56,9 @@ it('only what was changed is sent', () => {
     wake: true,
   });
   expect(changeOf({ ...form, idle_timeout_s: '' }, settings)).toEqual({ idle_timeout_s: 0 });
+  expect(changeOf({ ...form, max_memory: '2' }, settings)).toEqual({ max_memory: 2 ** 31 });
   expect(changeOf({ ...form, tools_family: 'bgagent' }, settings)).toEqual({ tools_family: 'bgagent' });
+  expect(changeOf({ ...form, default_agent: 'claude' }, settings)).toEqual({ default_agent: 'claude' });
 });
 
 it('what is no number is said, and not sent', () => {

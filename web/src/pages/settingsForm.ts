@@ -4,6 +4,7 @@ import type { Settings, SettingsChange, ToolsFamily } from '../api/types';
 // What somebody types, and how it is counted on the wire.
 export const fields = {
   max_concurrent: { unit: 1, none: false },
+  max_memory: { unit: 1 << 30, none: true },
   idle_timeout_s: { unit: 60, none: true },
   ask_timeout_s: { unit: 60, none: true },
   retention_s: { unit: 86_400, none: true },
@@ -15,6 +16,7 @@ export type NumberField = keyof typeof fields;
 export interface SettingsForm extends Record<NumberField, string> {
   wake: boolean;
   tools_family: ToolsFamily;
+  default_agent: string; // "auto": the first that can be used.
   max_per_agent: string; // "reviewer = 2": one a line.
   max_per_model: string;
 }
@@ -42,6 +44,7 @@ export function formOf(settings: Settings): SettingsForm {
   };
   return {
     max_concurrent: shown('max_concurrent'),
+    max_memory: shown('max_memory'),
     idle_timeout_s: shown('idle_timeout_s'),
     ask_timeout_s: shown('ask_timeout_s'),
     retention_s: shown('retention_s'),
@@ -50,6 +53,7 @@ export function formOf(settings: Settings): SettingsForm {
     fork_tool_result_chars: shown('fork_tool_result_chars'),
     wake: settings.wake,
     tools_family: settings.tools_family,
+    default_agent: settings.default_agent,
     max_per_agent: linesOf(settings.max_per_agent),
     max_per_model: linesOf(settings.max_per_model),
   };
@@ -75,6 +79,7 @@ export function changeOf(form: SettingsForm, settings: Settings): SettingsChange
   }
   if (form.wake !== before.wake) change.wake = form.wake;
   if (form.tools_family !== before.tools_family) change.tools_family = form.tools_family;
+  if (form.default_agent !== before.default_agent) change.default_agent = form.default_agent;
   for (const key of maps) {
     const now = limitsOf(form[key]);
     if (form[key].trim() !== before[key] && now) change[key] = now;

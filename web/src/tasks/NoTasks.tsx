@@ -41,7 +41,7 @@ export default function NoTasks({ error, filtered, onClear, onRetry }: Props) {
       </Link>
       <p className="mb-2 text-sm">{t('tasks.emptyHint')}</p>
       <div className="mx-auto w-72 max-w-full">
-        <CopyLine text="errand ask help" />
+        <CopyLine text="errand ask --agent demo help" />
       </div>
     </Empty>
   );

@@ -2,16 +2,17 @@ import { Link } from '@tanstack/react-router';
 import { ChevronRight, CornerDownRight, Terminal } from 'lucide-react';
 import { memo, type MouseEvent } from 'react';
 
-import type { Task } from '../api/types';
+import type { Batch, Task } from '../api/types';
 import { useTranslation, type Translate } from '../i18n/i18n';
 import { shortModel } from '../lib/format';
 import { shown } from '../lib/hidden';
 import { glyph } from '../ui/glyph';
 import { statusBadge } from '../ui/StatusBadge';
-import { can, type Action } from './actions';
+import { answerOnce, can, type Action } from './actions';
 import { BatchChip } from './BatchChip';
 import { durationOf, Started, summaryLine } from './rowCells';
 import { wholeTitle } from './summary';
+import type { MenuAt } from './TaskMenu';
 
 // Ten rows and more come into sight with every frame of a fast scroll, so a row is cheap to make: its parts are plain functions
 // where they have no state of their own, its icons one path each, and what is clicked is found by the row, not by its parts.
@@ -30,6 +31,9 @@ export interface RowProps {
   onOpen: (task: Task) => void;
   onSelect: (index: number, range: boolean) => void;
   onAction: (action: Action, task: Task) => void;
+  onMenu: (at: MenuAt) => void;
+  onBatch: (id: string) => void;
+  batch: Batch | undefined; // The row stands for all of it.
 }
 
 const foldButton = ({ task, fold }: RowProps, t: Translate) => {
@@ -49,8 +53,24 @@ const foldButton = ({ task, fold }: RowProps, t: Translate) => {
   );
 };
 
-const marks = ({ task, depth, inBatch }: RowProps, t: Translate) => (
+const marks = ({ task, depth, inBatch, batch }: RowProps, t: Translate) => (
   <>
+    {task.pinned && (
+      <span
+        className="shrink-0 text-accent"
+        role="img"
+        aria-label={t('tasks.row.pinned')}
+        title={t('tasks.row.pinned')}
+      >
+        {icons.pin}
+      </span>
+    )}
+    {task.archived && <span className="chip shrink-0">{t('tasks.row.archived')}</span>}
+    {batch && batch.counts.failed > 0 && (
+      <span className="chip shrink-0 bg-red-soft text-red">
+        {t('tasks.row.batchFailed', { count: batch.counts.failed })}
+      </span>
+    )}
     {task.kind === 'command' && (
       <Terminal size={14} className="shrink-0 text-muted" aria-label={t('tasks.row.command')} />
     )}
@@ -76,13 +96,37 @@ const marks = ({ task, depth, inBatch }: RowProps, t: Translate) => (
 
 const address = (task: Task): string => `/chat?taskId=${encodeURIComponent(task.id)}`;
 const icons = {
+  pin: glyph('M12 17v5M8 3h8l-1 7 4 4H5l4-4z', 13),
+  menu: glyph('M5 12h.01M12 12h.01M19 12h.01', 16),
   viewChat: glyph('M3.5 20.2V6A2.5 2.5 0 0 1 6 3.5h12A2.5 2.5 0 0 1 20.5 6v8.4a2.5 2.5 0 0 1-2.5 2.5H7.2z', 16),
   cancel: glyph('M6.5 6.5h11v11h-11z', 16, true),
   retry: glyph('M3.5 4v5.5H9M4 9.5a8.6 8.6 0 1 1-.6 4.6', 15),
   delete: glyph('M3.5 6.5h17M9 6.5v-3h6v3M5.5 6.5l.9 14.2h11.2l.9-14.2M10 11v5.5M14 11v5.5', 15),
 };
 
-const actions = ({ task, phone }: RowProps, t: Translate) => {
+// What a permission waits for is said in the row; whoever wants to see more opens the task.
+const answers = ({ task, batch }: RowProps, t: Translate) => {
+  if (task.waiting_for?.kind !== 'permission' || batch) return null;
+  const button = (decision: 'allow' | 'deny') => (
+    <button
+      type="button"
+      className={`h-6 shrink-0 rounded-md px-2 text-xs font-medium ${decision === 'allow' ? 'bg-accent text-on-accent' : 'border border-line-strong hover:bg-hover'}`}
+      aria-label={`${t(`tasks.actions.${decision}`)}: ${shown(task.title)}`}
+      data-do={decision}
+    >
+      {t(`tasks.actions.${decision}`)}
+    </button>
+  );
+  return (
+    <span className="flex shrink-0 items-center gap-1.5">
+      {button('allow')}
+      {button('deny')}
+    </span>
+  );
+};
+
+const actions = ({ task, phone, batch }: RowProps, t: Translate) => {
+  if (batch) return null; // It stands for several: what one can do with them is in the batch.
   const label = (key: string) => ({ 'aria-label': `${t(key)}: ${shown(task.title)}`, title: t(key) });
   const button = (action: Action, tone = '') => (
     <button type="button" className={`row-icon ${tone}`} {...label(`tasks.actions.${action}`)} data-do={action}>
@@ -106,12 +150,16 @@ const actions = ({ task, phone }: RowProps, t: Translate) => {
       {can.cancel(task) && button('cancel')}
       {can.retry(task) && button('retry')}
       {button('delete', 'hover:text-red')}
+      <button type="button" className="row-icon" aria-haspopup="menu" {...label('tasks.actions.more')} data-do="menu">
+        {icons.menu}
+      </button>
     </div>
   );
 };
 
-const selectBox = ({ task, selected }: RowProps, t: Translate) => (
+const selectBox = ({ task, selected, batch }: RowProps, t: Translate) => (
   <input
+    disabled={batch !== undefined}
     type="checkbox"
     checked={selected}
     readOnly
@@ -122,12 +170,24 @@ const selectBox = ({ task, selected }: RowProps, t: Translate) => (
 );
 
 // A click anywhere in a row: on what does something, on a link elsewhere, or on the row itself, which opens the task.
-function clicked(event: MouseEvent, { task, index, onSelect, onFold, onOpen, onAction }: RowProps): void {
+function clicked(
+  event: MouseEvent,
+  { task, index, onSelect, onFold, onOpen, onAction, onMenu, onBatch, batch }: RowProps,
+): void {
   const at = (event.target as Element).closest<HTMLElement>('a, button, input');
   const what = at?.dataset.do;
   if (what === 'select') return onSelect(index, event.shiftKey);
   if (what === 'fold') return onFold(task.session_id ?? '');
   if (what === 'cancel' || what === 'retry' || what === 'delete') return onAction(what, task);
+  if (what === 'allow' || what === 'deny') return void answerOnce(task, what);
+  if (what === 'menu' && at) {
+    const { right, bottom } = at.getBoundingClientRect();
+    return onMenu({ task, right, bottom });
+  }
+  if (what === 'batch' || (batch && !at)) {
+    event.preventDefault();
+    return onBatch(task.batch_id ?? '');
+  }
   if (what === 'open') {
     // In another tab or window where that is asked for: the browser knows how.
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -150,14 +210,15 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
     style: { top },
     onClick: (event: MouseEvent) => clicked(event, props),
   };
+  const { batch } = props;
   const title = (
     <a
-      href={address(task)}
+      href={batch ? `/tasks?batch=${encodeURIComponent(batch.batch_id)}` : address(task)}
       className="min-w-0 truncate font-medium hover:underline"
       title={wholeTitle(task)}
-      data-do="open"
+      data-do={batch ? 'batch' : 'open'}
     >
-      {shown(task.title)}
+      {batch ? t('tasks.row.batchOf', { count: batch.total, title: shown(task.title) }) : shown(task.title)}
     </a>
   );
   if (phone) {
@@ -173,6 +234,7 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
           <span className="shrink-0">{task.agent}</span>
           <span className="tabular-nums">{durationOf(task)}</span>
           <span className="min-w-0 flex-1">{summaryLine(task, t, language)}</span>
+          {answers(props, t)}
           {actions(props, t)}
         </div>
       </div>
@@ -195,7 +257,10 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
           {title}
           {marks(props, t)}
         </div>
-        {summaryLine(task, t, language)}
+        <div className="flex min-w-0 items-center gap-2">
+          <div className="min-w-0">{summaryLine(task, t, language)}</div>
+          {answers(props, t)}
+        </div>
       </div>
       <div role="cell" className="col-agent truncate pr-3" title={task.agent}>
         {task.agent}

@@ -5,6 +5,7 @@ import { useTranslation } from '../i18n/i18n';
 import type { Action } from './actions';
 import { allRows, rowTop } from './rows';
 import { isEmpty, type Selection } from './selection';
+import type { MenuAt } from './TaskMenu';
 import { SkeletonRow, TaskRow } from './TaskRow';
 import type { TaskRows } from './useTaskRows';
 
@@ -63,6 +64,8 @@ interface Props {
   onOpen: (task: Task) => void;
   onSelect: (index: number, range: boolean) => void;
   onAction: (action: Action, task: Task) => void;
+  onMenu: (at: MenuAt) => void;
+  onBatch: (id: string) => void;
   onAll: () => void;
   onClear: () => void;
   onNear: () => void; // Somebody points at a row, or came to one.
@@ -80,6 +83,8 @@ export function TaskTable({
   onOpen,
   onSelect,
   onAction,
+  onMenu,
+  onBatch,
   onAll,
   onClear,
   onNear,
@@ -124,6 +129,9 @@ export function TaskTable({
                   selected={selection.all || selection.ids.has(row.task.id)}
                   onSelect={onSelect}
                   onAction={onAction}
+                  onMenu={onMenu}
+                  onBatch={onBatch}
+                  batch={list.batch(row)}
                 />
               ) : (
                 <SkeletonRow key={index} phone={phone} top={rowTop(rows, index)} />

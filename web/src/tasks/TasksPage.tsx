@@ -14,6 +14,7 @@ import type { Confirmation } from '../ui/Dialog';
 import { act, type Action } from './actions';
 import { Heading } from './Heading';
 import { isEmpty } from './selection';
+import type { MenuAt } from './TaskMenu';
 import { TaskTable } from './TaskTable';
 import { Toolbar } from './Toolbar';
 import { useSelection } from './useSelection';
@@ -25,6 +26,7 @@ const BatchHeader = lazy(() => import('./BatchHeader'));
 const BulkBar = lazy(() => import('./BulkBar'));
 const Confirm = lazy(() => import('../ui/Confirm'));
 const NoTasks = lazy(() => import('./NoTasks'));
+const TaskMenu = lazy(() => import('./TaskMenu'));
 const UsageLimits = lazy(() => import('./UsageLimits'));
 
 const headHeight = 36; // Of the columns' names, which stay where the rows scroll.
@@ -50,9 +52,14 @@ export function TasksPage() {
   const searchBox = useRef<HTMLInputElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const [question, setQuestion] = useState<Confirmation | null>(null);
+  const [menu, setMenu] = useState<MenuAt | null>(null);
   const fresh = useStore(arrivals);
   const list = useTaskRows(query, scroller, phone ? 84 : 56);
-  const chosen = useSelection(query, list.at);
+  // A batch's row stands for several tasks, and is none of them.
+  const chosen = useSelection(query, (index) => {
+    const row = list.at(index);
+    return row && !list.batch(row) ? row : undefined;
+  });
   const limited = useMemo(() => list.active.filter((task) => task.waiting_for?.kind === 'quota'), [list.active]);
   const preload = usePreloadedChat();
 
@@ -65,7 +72,10 @@ export function TasksPage() {
       void navigate({ to: '/tasks', search: (old) => ({ ...old, ...change }), replace: 'q' in change }),
     [navigate],
   );
+  const onView = useCallback((view: TaskSearch) => void navigate({ to: '/tasks', search: view }), [navigate]);
   const onOpen = useCallback((task: Task) => void navigate({ to: '/chat', search: { taskId: task.id } }), [navigate]);
+  const onBatch = useCallback((batch: string) => void navigate({ to: '/tasks', search: { batch } }), [navigate]);
+  const onMenu = useCallback((at: MenuAt) => setMenu(at), []);
   const onAction = useCallback(
     (action: Action, task: Task) => {
       if (action === 'retry') return void act('retry', task.id);
@@ -91,6 +101,7 @@ export function TasksPage() {
       <Toolbar
         search={search}
         setSearch={setSearch}
+        onView={onView}
         counts={head.data?.counts}
         asking={head.data?.needs_input ?? 0}
         searchBox={searchBox}
@@ -110,6 +121,8 @@ export function TasksPage() {
           onOpen={onOpen}
           onSelect={chosen.select}
           onAction={onAction}
+          onMenu={onMenu}
+          onBatch={onBatch}
           onAll={chosen.selectAll}
           onClear={chosen.clear}
           onNear={preload}
@@ -118,7 +131,7 @@ export function TasksPage() {
             {!head.isPending && (failed || rows.count === 0) && (
               <NoTasks
                 error={failed}
-                filtered={Object.keys(search).some((key) => key !== 'sort')}
+                filtered={Object.keys(search).some((key) => key !== 'sort' && key !== 'flat')}
                 onClear={() => void navigate({ to: '/tasks', search: {} })}
                 onRetry={() => void head.refetch()}
               />
@@ -150,6 +163,7 @@ export function TasksPage() {
           </button>
         )}
       </div>
+      <Suspense>{menu && <TaskMenu at={menu} onClose={() => setMenu(null)} />}</Suspense>
       <Suspense>{question && <Confirm {...question} onClose={() => setQuestion(null)} />}</Suspense>
     </>
   );

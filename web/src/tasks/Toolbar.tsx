@@ -1,5 +1,6 @@
-import { Search, X } from 'lucide-react';
-import { memo, useEffect, useRef, useState, type RefObject } from 'react';
+import { Link } from '@tanstack/react-router';
+import { Layers, Search, X } from 'lucide-react';
+import { lazy, memo, Suspense, useEffect, useRef, useState, type RefObject } from 'react';
 
 import type { Counts } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
@@ -7,6 +8,8 @@ import { number, shortId } from '../lib/format';
 import { useChanged } from '../lib/hooks';
 import { useAgents } from '../queries';
 import { filters, sorts, type Filter, type Sort, type TaskSearch } from '../search';
+
+const SavedViews = lazy(() => import('./SavedViews'));
 
 function countOf(filter: Filter | undefined, counts: Counts | undefined, asking: number): number | undefined {
   if (filter === 'needs-input') return asking;
@@ -27,6 +30,7 @@ const names: Record<Filter, string> = {
 interface Props {
   search: TaskSearch;
   setSearch: (change: Partial<TaskSearch>) => void;
+  onView: (search: TaskSearch) => void; // The whole search anew.
   counts: Counts | undefined;
   asking: number;
   searchBox: RefObject<HTMLInputElement | null>;
@@ -56,7 +60,7 @@ function useSearchText(q: string, setSearch: Props['setSearch']): [string, (text
 }
 
 // Not drawn again with every row that comes into sight.
-export const Toolbar = memo(function Toolbar({ search, setSearch, counts, asking, searchBox, ready }: Props) {
+export const Toolbar = memo(function Toolbar({ search, setSearch, onView, counts, asking, searchBox, ready }: Props) {
   const { t, language } = useTranslation();
   const agents = useAgents(ready || search.agent !== undefined).data?.agents ?? [];
   const [text, write] = useSearchText(search.q ?? '', setSearch);
@@ -105,9 +109,9 @@ export const Toolbar = memo(function Toolbar({ search, setSearch, counts, asking
         <select
           className={select}
           aria-label={t('tasks.sort.label')}
-          value={search.sort ?? 'newest'}
+          value={search.sort ?? 'attention'}
           onChange={(event) =>
-            setSearch({ sort: event.target.value === 'newest' ? undefined : (event.target.value as Sort) })
+            setSearch({ sort: event.target.value === 'attention' ? undefined : (event.target.value as Sort) })
           }
         >
           {sorts.map((sort) => (
@@ -116,6 +120,25 @@ export const Toolbar = memo(function Toolbar({ search, setSearch, counts, asking
             </option>
           ))}
         </select>
+        <select
+          className={select}
+          aria-label={t('tasks.show.label')}
+          value={search.show ?? ''}
+          onChange={(event) => setSearch({ show: (event.target.value || undefined) as TaskSearch['show'] })}
+        >
+          <option value="">{t('tasks.show.all')}</option>
+          <option value="pinned">{t('tasks.show.pinned')}</option>
+          <option value="archived">{t('tasks.show.archived')}</option>
+        </select>
+        <Suspense>{ready && <SavedViews search={search} onView={onView} />}</Suspense>
+        <Link
+          to="/batches"
+          className="btn btn-ghost btn-icon"
+          aria-label={t('tasks.batches')}
+          title={t('tasks.batches')}
+        >
+          <Layers size={16} aria-hidden />
+        </Link>
         {search.batch && (
           <Pill
             label={t('tasks.batchIs', { id: shortId(search.batch).replace(/^\w+_/, '') })}

@@ -1,6 +1,6 @@
 // What can be done with tasks, one or many, from every place that shows them.
 import { api, ApiError, call } from '../api/client';
-import { atWork, type Task, type TaskQuery } from '../api/types';
+import { atWork, type Task, type TaskEdit, type TaskQuery } from '../api/types';
 import { t } from '../i18n/i18n';
 import { toast, toastError } from '../ui/toast';
 
@@ -10,6 +10,31 @@ export const cancelTask = (id: string) => call(api.POST('/api/tasks/{id}/cancel'
 export const deleteTask = (id: string) => call(api.DELETE('/api/tasks/{id}', { params: { path: { id } } }));
 export const retryTask = (id: string, message?: string) =>
   call(api.POST('/api/tasks/{id}/retry', { params: { path: { id } }, ...(message ? { body: { message } } : {}) }));
+
+// The record, not the work: what changed comes back with the stream.
+export async function editTask(id: string, body: TaskEdit): Promise<void> {
+  try {
+    await call(api.PATCH('/api/tasks/{id}', { params: { path: { id } }, body }));
+  } catch (error) {
+    showError(error);
+  }
+}
+
+// Of a permission, from the row: for this once.
+export async function answerOnce(task: Task, decision: 'allow' | 'deny'): Promise<void> {
+  const request = task.waiting_for?.request_id;
+  if (!request) return;
+  try {
+    await call(
+      api.POST('/api/tasks/{id}/answer', {
+        params: { path: { id: task.id } },
+        body: { request_id: request, decision },
+      }),
+    );
+  } catch (error) {
+    showError(error);
+  }
+}
 
 const one: Record<Action, (id: string) => Promise<unknown>> = {
   cancel: cancelTask,
@@ -45,10 +70,11 @@ export const readTask = (id: string): Promise<Task | null> =>
 // Every task that matches a filter, as it is now. The filter was frozen when the question was asked.
 export async function matching(query: TaskQuery): Promise<Task[]> {
   const found: Task[] = [];
+  const { fold_batches: _, ...each } = query; // Every task, also those that a batch's row stands for.
   let cursor: string | undefined;
   do {
     const page = await call(
-      api.GET('/api/tasks', { params: { query: { ...query, limit: 500, ...(cursor ? { cursor } : {}) } } }),
+      api.GET('/api/tasks', { params: { query: { ...each, limit: 500, ...(cursor ? { cursor } : {}) } } }),
     );
     found.push(...page.tasks);
     cursor = page.next_cursor ?? undefined;

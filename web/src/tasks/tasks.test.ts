@@ -51,7 +51,11 @@ describe('the address', () => {
       agent_id: 'demo',
       batch_id: 'b',
       parent_session_id: 's',
+      sort: 'attention',
     });
+    expect(taskQuery({})).toEqual({ sort: 'attention', fold_batches: true });
+    expect(taskQuery({ show: 'archived', sort: 'newest', flat: '1' })).toEqual({ sort: 'newest', archived: 'true' });
+    expect(taskQuery({ show: 'pinned' })).toEqual({ sort: 'attention', pinned: true, fold_batches: true });
   });
 });
 

@@ -74,5 +74,12 @@ export function useTaskList(query: TaskQuery, first: number, last: number) {
       ]),
     [head.data, wanted, lists],
   );
-  return { head, total, loaded };
+  const batches = useMemo(
+    () =>
+      new Map(
+        [head.data, ...lists].flatMap((list) => (list?.batches ?? []).map((batch) => [batch.batch_id, batch] as const)),
+      ),
+    [head.data, lists],
+  );
+  return { head, total, loaded, batches };
 }

@@ -1,7 +1,7 @@
 // The rows of the list: which there are under a filter, where they lie, and which of them are on the screen.
 import { useEffect, useLayoutEffect, useMemo, type RefObject } from 'react';
 
-import type { Task, TaskQuery } from '../api/types';
+import type { Batch, Task, TaskQuery } from '../api/types';
 import { useDebounced } from '../lib/hooks';
 import { arrivals, listMayMove, queryClient, useActive } from '../queries';
 import type { Rows } from './rows';
@@ -16,6 +16,7 @@ export interface TaskRows {
   rows: Rows;
   drawn: number[]; // The rows on the screen, and some around them.
   at: (index: number) => TreeRow | undefined; // Undefined: not read yet.
+  batch: (row: TreeRow) => Batch | undefined;
   total: number; // In the list, without the subtasks that were opened in it.
   head: ReturnType<typeof useTaskList>['head']; // Its first page, with the counts.
   seen: boolean; // The rows are there: what they do not need may be read.
@@ -29,7 +30,7 @@ export interface TaskRows {
 export function useTaskRows(query: TaskQuery, scroller: RefObject<HTMLDivElement | null>, height: number): TaskRows {
   // Rows move only for those who look at the top.
   const { shown, settle, reveal } = useShown(scroller, (top) => listMayMove.set(top < height));
-  const { head, total, loaded } = useTaskList(query, shown.from, shown.to);
+  const { head, total, loaded, batches } = useTaskList(query, shown.from, shown.to);
   const seen = useDebounced(!head.isPending, 60, false);
   const active = useActive(seen).data?.tasks ?? none;
   const tree = useTree(query, total, loaded, active);
@@ -58,6 +59,11 @@ export function useTaskRows(query: TaskQuery, scroller: RefObject<HTMLDivElement
     rows,
     drawn,
     at: tree.row,
+    // Of a row that stands for a whole batch.
+    batch: ({ task, depth }) => {
+      const batch = depth === 0 && task.batch_id ? batches.get(task.batch_id) : undefined;
+      return batch && batch.total > 1 ? batch : undefined;
+    },
     total,
     head,
     seen,

@@ -1,6 +1,7 @@
 import { Link, useRouterState } from '@tanstack/react-router';
 import {
   Bot,
+  ChartColumn,
   Languages,
   ListTodo,
   MessageSquare,
@@ -18,10 +19,11 @@ import { useNow } from '../lib/hooks';
 import { useStore } from '../lib/store';
 import { theme } from './preferences';
 
-const items: { to: '/chat' | '/tasks' | '/agents' | '/settings'; key: string; icon: LucideIcon }[] = [
+const items: { to: '/chat' | '/tasks' | '/agents' | '/usage' | '/settings'; key: string; icon: LucideIcon }[] = [
   { to: '/chat', key: 'nav.chat', icon: MessageSquare },
   { to: '/tasks', key: 'nav.tasks', icon: ListTodo },
   { to: '/agents', key: 'nav.agents', icon: Bot },
+  { to: '/usage', key: 'nav.usage', icon: ChartColumn },
   { to: '/settings', key: 'nav.settings', icon: Settings },
 ];
 
