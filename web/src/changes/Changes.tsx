@@ -3,7 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { Columns2, FileDiff, FileQuestionMark, RefreshCw, Rows3, Send, ServerOff } from 'lucide-react';
 import { useMemo, useState } from 'react';
 
-import { atWork, type Task } from '../api/types';
+import { ApiError } from '../api/client';
+import { atWork, type Changes as Listing, type Task } from '../api/types';
 import { sender } from '../chat/sender';
 import { useTranslation } from '../i18n/i18n';
 import { number, shortId } from '../lib/format';
@@ -15,7 +16,6 @@ import { kept, useStore } from '../lib/store';
 import { useTask } from '../queries';
 import { Empty } from '../ui/Empty';
 import { toast } from '../ui/toast';
-import type { Listing } from './api';
 import { Counts, FileList } from './FileList';
 import { FilePatch } from './FilePatch';
 import { MergeBar } from './MergeBar';
@@ -236,8 +236,9 @@ export default function Changes({ task }: { task: Task }) {
           <div className="skeleton h-4 w-1/3" />
         </div>
       );
+    const unknown = error instanceof ApiError && error.reason === 'no_changes';
     return (
-      <Empty icon={ServerOff} title={t('changes.error')}>
+      <Empty icon={unknown ? FileQuestionMark : ServerOff} title={t(unknown ? 'changes.unknown' : 'changes.error')}>
         <p>{errorText(error, t)}</p>
         {again}
       </Empty>

@@ -22,7 +22,8 @@ export function CommentCard({ comment, place, review }: Props) {
     if (editing) box.current?.focus({ preventScroll: true });
   }, [editing]);
   return (
-    <section
+    <div
+      role="group"
       className={`my-1.5 mr-3 ml-12 max-w-2xl rounded-xl border bg-raised p-3 font-sans max-md:mx-2 ${place ? 'border-line-strong' : 'border-amber'}`}
       aria-label={t('changes.comment.label')}
       data-comment={place ? 'current' : 'outdated'}
@@ -97,6 +98,6 @@ export function CommentCard({ comment, place, review }: Props) {
       ) : (
         <p className="mt-1 text-sm break-words whitespace-pre-wrap">{comment.text}</p>
       )}
-    </section>
+    </div>
   );
 }

@@ -3,13 +3,13 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { MessageSquare } from 'lucide-react';
 import { memo, useEffect, useRef, type KeyboardEvent } from 'react';
 
+import type { ChangedFile } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import { number } from '../lib/format';
 import { shown } from '../lib/hidden';
 import { usePhone } from '../lib/hooks';
-import type { ChangedFile, FileStatus } from './api';
 
-const letters: Record<FileStatus, [letter: string, tone: string]> = {
+const letters: Record<ChangedFile['status'], [letter: string, tone: string]> = {
   added: ['A', 'text-green'],
   modified: ['M', 'text-amber'],
   deleted: ['D', 'text-red'],

@@ -3,13 +3,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { ArrowLeft, ChevronDown, ChevronUp } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 
-import type { Task } from '../api/types';
+import type { ChangedFile, Task } from '../api/types';
 import { useTranslation, type Translate } from '../i18n/i18n';
 import { bytes, number } from '../lib/format';
 import { shown } from '../lib/hidden';
 import { errorText } from '../lib/sentences';
 import { CopyLine } from '../ui/CopyLine';
-import type { ChangedFile } from './api';
 import { Counts } from './FileList';
 import { PatchLines, type Step } from './PatchLines';
 import type { Comment } from './review';

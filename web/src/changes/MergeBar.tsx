@@ -3,7 +3,7 @@ import { GitBranch, GitMerge, LoaderCircle, MessageSquareWarning, Trash2, Undo2 
 import { useState } from 'react';
 
 import { ApiError } from '../api/client';
-import { isBusy, type Task } from '../api/types';
+import { isBusy, type Isolation, type Task } from '../api/types';
 import { sender } from '../chat/sender';
 import { useTranslation } from '../i18n/i18n';
 import { useShownFolder } from '../lib/folders';
@@ -13,11 +13,10 @@ import { queryClient } from '../queries';
 import { showError } from '../tasks/actions';
 import { Dialog } from '../ui/Dialog';
 import { toast } from '../ui/toast';
-import { order, type Isolation, type Order } from './api';
+import { order, type MergeMode, type Order } from './api';
 import { lookAgain } from './useChanges';
 
-const modes = ['squash', 'merge', 'patch'] as const;
-type Mode = (typeof modes)[number];
+const modes: readonly MergeMode[] = ['squash', 'merge', 'patch'];
 const filesShown = 100;
 
 type Open = 'merge' | 'discard' | null;
@@ -57,7 +56,7 @@ function Refusal({ error, onAsk }: { error: ApiError; onAsk: (() => void) | null
 export function MergeBar({ task, isolation }: { task: Task; isolation: Isolation }) {
   const { t } = useTranslation();
   const [open, setOpen] = useState<Open>(null);
-  const [mode, setMode] = useState<Mode>('squash');
+  const [mode, setMode] = useState<MergeMode>('squash');
   const [message, setMessage] = useState(task.title);
   const [working, setWorking] = useState(false);
   const [refusal, setRefusal] = useState<ApiError | null>(null);
@@ -67,7 +66,7 @@ export function MergeBar({ task, isolation }: { task: Task; isolation: Isolation
   const branch = quoted(isolation.branch ?? '');
   const target = quoted(isolation.target ?? '');
 
-  const give = async (what: Order, body?: { mode?: Mode; message?: string }) => {
+  const give = async (what: Order, body?: { mode?: MergeMode; message?: string }) => {
     setWorking(true);
     setRefusal(null);
     try {

@@ -1,52 +1,20 @@
-// What the server tells of a task's changes, and what is asked of it.
-import { fetchText } from '../api/client';
+// What is asked of the server about a task's changes.
+import { api, call } from '../api/client';
+import type { Changes, Isolation } from '../api/types';
 
-export type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed' | 'type_changed';
-export interface ChangedFile {
-  path: string;
-  old_path: string | null;
-  name: string; // For its address: it may have bytes that JSON cannot hold.
-  status: FileStatus;
-  added: number;
-  removed: number;
-  binary: boolean;
-  size: number | null;
-  old_mode: string;
-  mode: string;
-  generated: boolean;
-  certain: boolean;
-}
-export interface Isolation {
-  kind: string;
-  state: 'preparing' | 'ready' | 'merging' | 'conflict' | 'merged' | 'kept' | 'discarded' | 'lost';
-  path: string | null;
-  branch: string | null;
-  base: string | null;
-  repo: string | null;
-  target: string | null;
-}
-export interface Listing {
-  state: 'live' | 'final' | 'unknown';
-  why: string | null;
-  files_total: number;
-  added: number;
-  removed: number;
-  files: ChangedFile[];
-  shared_with: string[];
-  left_out: { path: string; why: 'large' | 'many' | 'repository' | 'submodule' }[];
-  left_out_more: number;
-  isolation: Isolation | null;
-}
-export interface FilePatch {
-  path: string;
-  patch: string | null;
-  why: string | null;
-}
+export const readChanges = (id: string, signal: AbortSignal): Promise<Changes> =>
+  call(api.GET('/api/tasks/{id}/changes', { params: { path: { id } }, signal })) as Promise<Changes>;
 
-export const readChanges = async (id: string, signal: AbortSignal): Promise<Listing> =>
-  (await (await fetchText(`/api/tasks/${id}/changes`, signal)).json()) as Listing;
-
+export type MergeMode = 'squash' | 'merge' | 'patch';
 export type Order = 'merge' | 'merge/undo' | 'discard' | 'discard/undo';
-export async function order(id: string, what: Order, body: object = {}): Promise<void> {
-  await fetchText(`/api/tasks/${id}/${what}`, undefined, body);
+
+// Resolves with what is then true of its worktree.
+export async function order(
+  id: string,
+  what: Order,
+  body: { mode?: MergeMode; message?: string } = {},
+): Promise<Isolation | null> {
+  const params = { path: { id } };
+  if (what === 'merge') return (await call(api.POST('/api/tasks/{id}/merge', { params, body }))).task.isolation;
+  return (await call(api.POST(`/api/tasks/{id}/${what}`, { params }))).isolation;
 }

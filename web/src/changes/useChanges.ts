@@ -3,10 +3,10 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
 
 import { fetchText } from '../api/client';
-import type { Task, TaskEvent } from '../api/types';
+import type { FilePatch, Task, TaskEvent } from '../api/types';
 import { onEvents, onReset, watchTask } from '../live/live';
 import { queryClient } from '../queries';
-import { readChanges, type FilePatch } from './api';
+import { readChanges } from './api';
 import { makePace } from './pace';
 import { parsePatch, type Patch } from './patch';
 

@@ -112,9 +112,10 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
           value={options.isolate}
           onChange={(event) => onChange({ isolate: event.target.value as Options['isolate'] })}
         >
-          {(['', 'head', 'dirty'] as const).map((each) => (
+          <option value="">{command ? t('launch.servers') : t('launch.agents')}</option>
+          {(['none', 'head', 'dirty'] as const).map((each) => (
             <option key={each} value={each}>
-              {t(`launch.isolates.${each || 'none'}`)}
+              {t(`launch.isolates.${each}`)}
             </option>
           ))}
         </select>

@@ -176,7 +176,7 @@ export function NewChat({ agentId, forkOf, at }: Props) {
             )}
           </button>
           {options.perLine && <span>{t('launch.perLineHint')}</span>}
-          {options.isolate && (
+          {options.isolate !== '' && options.isolate !== 'none' && (
             <span className="chip" data-testid="isolated">
               <GitBranch size={12} aria-hidden />
               {t('launch.isolated')}

@@ -107,6 +107,11 @@ it('a command has every option of a launch', () => {
   });
 });
 
+it('a task can be told to work in the folder itself, whatever is usual', () => {
+  expect(launchOf('hi', demo, { ...noOptions, isolate: 'none' })).toMatchObject({ isolate: 'none' });
+  expect(launchOf('hi', demo, { ...noOptions, isolate: 'none' })).not.toHaveProperty('isolate_base');
+});
+
 it('files go with the words', () => {
   const file = { name: 'a.png', media_type: 'image/png', url: 'data:image/png;base64,AA==' };
   expect(wordsOf('look', [])).toEqual({ message: 'look' });

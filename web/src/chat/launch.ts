@@ -11,7 +11,7 @@ export interface Options {
   skills: boolean | null; // Null: as the agent is set up.
   mcp: boolean | null;
   sandbox: '' | 'off' | 'workspace' | 'strict';
-  isolate: '' | 'head' | 'dirty'; // A worktree of its own, from the last commit or with what is not committed.
+  isolate: '' | 'none' | 'head' | 'dirty'; // A worktree of its own, from the last commit or with what is not committed.
   title: string;
   idle: string; // Minutes.
   env: string; // NAME=value, one a line.
@@ -119,7 +119,11 @@ export function launchOf(
     surface: 'page',
     ...forCommands(options),
   };
-  if (options.isolate) Object.assign(body, { isolate: 'worktree', isolate_base: options.isolate });
+  if (options.isolate === 'none') body.isolate = 'none';
+  else if (options.isolate) {
+    body.isolate = 'worktree';
+    body.isolate_base = options.isolate;
+  }
   if (options.folder.trim()) body.work_dir = options.folder.trim();
   const minutes = amount(options.minutes);
   if (minutes) body.timeout_s = Math.round(minutes * 60);

@@ -202,6 +202,21 @@ export default function AgentEditor({ agent, copy, drivers, onClose }: Props) {
             true,
           )}
         </div>
+        {field('isolate', t('launch.isolate'), (id) => (
+          <select
+            id={id}
+            className="field"
+            value={form.isolate}
+            onChange={(event) => set({ isolate: event.target.value as AgentForm['isolate'] })}
+          >
+            <option value="">{t('launch.servers')}</option>
+            {(['none', 'head', 'dirty'] as const).map((each) => (
+              <option key={each} value={each}>
+                {t(`launch.isolates.${each}`)}
+              </option>
+            ))}
+          </select>
+        ))}
         {group(
           t('agents.edit.budget'),
           <>

@@ -117,4 +117,12 @@ describe('the form of an agent', () => {
     ).toEqual(['atOnce', 'cost', 'name', 'options', 'rules']);
     expect(rulesOf('allow\nask read')).toEqual({ rules: [{ tool: 'read', decision: 'ask' }], wrong: ['allow'] });
   });
+  it('says where its tasks work', () => {
+    const named = { ...newForm('builtin'), name: 'a' };
+    expect(bodyOf({ ...named, isolate: 'none' })).toMatchObject({ isolate: 'none' });
+    expect(bodyOf({ ...named, isolate: 'dirty' })).toMatchObject({ isolate: 'worktree', isolate_base: 'dirty' });
+    expect(formOf(agent({ isolate: 'worktree', isolate_base: null })).isolate).toBe('head');
+    expect(formOf(agent({ isolate: 'none' })).isolate).toBe('none');
+    expect(bodyOf(formOf(agent()))).not.toHaveProperty('isolate');
+  });
 });

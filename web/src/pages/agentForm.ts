@@ -2,6 +2,8 @@
 import type { Agent, AgentRequest, PermissionRule } from '../api/types';
 
 export type Decision = 'ask' | 'allow' | 'deny';
+// Where its tasks work: in the folder itself, or in a worktree of their own, from the last commit or with uncommitted work.
+export type Isolate = 'none' | 'head' | 'dirty';
 export interface AgentForm {
   name: string;
   driver: string;
@@ -21,6 +23,7 @@ export interface AgentForm {
   processes: string; // of all that its tools start.
   skills: boolean;
   mcp: boolean;
+  isolate: '' | Isolate;
   options: string; // "effort = high": one a line, the driver's own.
 }
 
@@ -54,6 +57,7 @@ export function formOf(agent: Agent): AgentForm {
     processes: text(limits.processes),
     skills: agent.enable_skills,
     mcp: agent.enable_mcp,
+    isolate: agent.isolate === 'worktree' ? (agent.isolate_base ?? 'head') : (agent.isolate ?? ''),
     options: Object.entries(agent.options)
       .map(([name, value]) => `${name} = ${value}`)
       .join('\n'),
@@ -79,6 +83,7 @@ export const newForm = (driver: string): AgentForm => ({
   processes: '',
   skills: false,
   mcp: false,
+  isolate: '',
   options: '',
 });
 
@@ -161,8 +166,13 @@ export function bodyOf(form: AgentForm, before?: Agent): AgentRequest {
   if (limits) body.limits = limits;
   if (form.skills) body.enable_skills = true;
   if (form.mcp) body.enable_mcp = true;
-  if (before?.isolate) body.isolate = before.isolate;
-  if (before?.isolate_base) body.isolate_base = before.isolate_base;
+  if (form.isolate === 'none') body.isolate = 'none';
+  else if (form.isolate) {
+    body.isolate = 'worktree';
+    // A base that nobody chose stays the server's.
+    const unsaid = form.isolate === 'head' && before?.isolate === 'worktree' && !before.isolate_base;
+    if (!unsaid) body.isolate_base = form.isolate;
+  }
   const options = lines(form.options).map((line) => {
     const at = line.indexOf('=');
     return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
