@@ -7,13 +7,13 @@
 namespace errand {
 
 void ChangeCalls::ask(TaskId id, ChangesAsk ask, Reply<ChangesReply> reply) {
-  if (rooms_.commits.refuse()) return rooms_.shared.answer_later(std::move(reply), rooms_.commits.refusal());
-  if (changes_ == nullptr)
-    return rooms_.shared.answer_later(
-        std::move(reply), fail(Code::unsupported, "This server does not keep what tasks changed.", "no_changes"));
+  if (ask.decides() && rooms_.commits.refuse())
+    return rooms_.shared.answer_later(std::move(reply), rooms_.commits.refusal());
   rooms_.views.get(
       std::move(id), [this, ask = std::move(ask), reply = std::move(reply)](Result<TaskView> view) mutable {
         if (!view) return reply(std::unexpected(view.error()));
+        if (changes_ == nullptr)
+          return reply(fail(Code::unsupported, "This server does not keep what tasks changed.", "no_changes"));
         const Task& task = view->task;
         if (ask.decides() && !is_over(task))
           return reply(fail(Code::conflict,

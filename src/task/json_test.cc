@@ -247,7 +247,8 @@ TEST(TaskJson, TaskHasExactlyTheFieldsOfTheContract) {
       "budget work_dir isolation session_id parent_session_id parent_message_id batch_id labels is_forked resume_count "
       "attempt "
       "turn "
-      "queue_position created_at started_at deadline_at completed_at updated_at retrieved_at expires_at result error "
+      "queue_position created_at started_at deadline_at completed_at updated_at retrieved_at expires_at "
+      "queue_reason result error "
       "exit_code "
       "signal progress seq ");
   EXPECT_EQ(task.at("status"), "failed");
