@@ -339,7 +339,7 @@ TEST(Routes, MetricsAreInPrometheusForm) {
 TEST(Routes, UnknownPathsAre404AndOtherMethods405) {
   Site site;
   for (const char* path : {"/api", "/api/nothing", "/api/tasks/x/y/z", "/api/tasks/x/unknown", "/metrics/x", "/mcp",
-                           "/api/sessions", "/nothing", "/", "/api/batches"}) {
+                           "/api/sessions", "/nothing", "/", "/api/batches/x/y"}) {
     const Response response = site.call({.path = path});
     EXPECT_EQ(response.status, path == std::string_view("/api/sessions") ? 405 : 404) << path;
     EXPECT_EQ(response.content_type, "application/problem+json");
@@ -362,6 +362,7 @@ TEST(Routes, EveryRouteTellsAStrangerTaskThatItIsNotThere) {
     if (const size_t at = path.find("{name}"); at != std::string::npos) path.replace(at, 6, "x");
     std::string body;
     if (path.ends_with("/message") || path.ends_with("/resume")) body = R"({"message":"x"})";
+    if (route.method == Method::patch) body = R"({"pinned":true})";
     if (path.ends_with("/answer")) body = R"({"request_id":"r","answer":"x"})";
     EXPECT_EQ(site.call({.method = route.method, .path = path, .body = body}).status, 404)
         << name(route.method) << " " << path;
