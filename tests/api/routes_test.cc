@@ -339,7 +339,7 @@ TEST(Routes, MetricsAreInPrometheusForm) {
 TEST(Routes, UnknownPathsAre404AndOtherMethods405) {
   Site site;
   for (const char* path : {"/api", "/api/nothing", "/api/tasks/x/y/z", "/api/tasks/x/unknown", "/metrics/x", "/mcp",
-                           "/api/sessions", "/nothing", "/", "/api/batch"}) {
+                           "/api/sessions", "/nothing", "/", "/api/batches/x/y"}) {
     const Response response = site.call({.path = path});
     EXPECT_EQ(response.status, path == std::string_view("/api/sessions") ? 405 : 404) << path;
     EXPECT_EQ(response.content_type, "application/problem+json");

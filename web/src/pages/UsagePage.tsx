@@ -131,15 +131,15 @@ export function UsagePage() {
   useEffect(() => {
     document.title = `${t('nav.usage')} · errand`;
   }, [t]);
-  const range = dayRange(days, new Date());
+  const { from, utc_offset_min, days: shownDays } = dayRange(days, new Date());
   const report = useQuery({
-    queryKey: ['usage', by, range.from],
-    queryFn: ({ signal }) => call(api.GET('/api/usage', { params: { query: { by, ...range } }, signal })),
+    queryKey: ['usage', by, from],
+    queryFn: ({ signal }) => call(api.GET('/api/usage', { params: { query: { by, from, utc_offset_min } }, signal })),
     staleTime: 0,
     refetchInterval: live ? 15_000 : false, // Sums have no event of their own.
   });
   const data = report.data;
-  const plotted = data ? bars(data, by, range.days) : { cost: [], tokens: [] };
+  const plotted = data ? bars(data, by, shownDays) : { cost: [], tokens: [] };
   return (
     <div className="min-h-0 flex-1 overflow-auto">
       <header className="flex flex-wrap items-start gap-4 px-6 pt-5 pb-4 max-md:px-4">
