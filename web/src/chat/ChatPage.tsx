@@ -1,5 +1,6 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { MessageSquareOff, ServerOff } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 
 import { ApiError } from '../api/client';
 import { useTranslation } from '../i18n/i18n';
@@ -8,9 +9,11 @@ import { useMedia } from '../lib/hooks';
 import { useTask } from '../queries';
 import type { ChatTab } from '../search';
 import { Empty } from '../ui/Empty';
-import { Conversations } from './Conversations';
-import { NewChat } from './NewChat';
 import { OpenTask } from './OpenTask';
+
+// One of the two is shown: a page that is loaded with both waits for what nobody sees.
+const Conversations = lazy(() => import('./Conversations'));
+const NewChat = lazy(() => import('./NewChat'));
 
 export function ChatPage() {
   const { taskId, agentId, tab, forkOf, at } = useSearch({ from: '/chat' });
@@ -19,12 +22,14 @@ export function ChatPage() {
   const beside = wide && tab !== 'changes' && tab !== 'log' && tab !== 'timeline';
   return (
     <div className="flex min-h-0 flex-1">
-      {beside && <Conversations open={taskId} />}
+      <Suspense>{beside && <Conversations open={taskId} />}</Suspense>
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         {taskId ? (
           <TaskChat key={taskId} id={taskId} tab={tab} />
         ) : (
-          <NewChat agentId={agentId} forkOf={forkOf} at={at} />
+          <Suspense>
+            <NewChat agentId={agentId} forkOf={forkOf} at={at} />
+          </Suspense>
         )}
       </div>
     </div>

@@ -38,7 +38,7 @@ function Row({ task, on }: { task: Task; on: boolean }) {
   );
 }
 
-export function Conversations({ open }: { open: string | undefined }) {
+export default function Conversations({ open }: { open: string | undefined }) {
   const { t } = useTranslation();
   const closed = useStore(panel) === 'closed';
   const list = useConversations(!closed).data?.tasks;

@@ -28,7 +28,7 @@ interface Props {
   at: string | undefined;
 }
 
-export function NewChat({ agentId, forkOf, at }: Props) {
+export default function NewChat({ agentId, forkOf, at }: Props) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const agents = useAgents();
