@@ -48,7 +48,7 @@ std::vector<Fact> facts_of(const Task& task) {
     add("Tokens", tokens_text(usage));
     add("Cost", cost_text(usage));
   }
-  for (const auto& [label, value] : launch.labels) add("Label", label + ": " + value);
+  for (const auto& [label, value] : launch.labels) add("Label", fmt::format("{}: {}", label, value));
   return facts;
 }
 

@@ -90,6 +90,7 @@ bool page(const std::string& text) {
   if (std::getenv("LESS") == nullptr) ::setenv("LESS", "FRX", 0);  // Short texts stay on the screen, with colours.
   std::vector<std::string> words = {"/bin/sh", "-c", "command -v ${0%% *} >/dev/null || exit 127; eval \"$0\"", pager};
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
@@ -140,6 +141,7 @@ int print_files(const Screen& screen, const std::string& body, bool names_only) 
     screen.out(text);
   } else {
     std::vector<std::vector<Cell>> rows;
+    rows.reserve(files.size());
     for (const FileInfo& file : files)
       rows.push_back({{file.status, "2"},
                       {file.binary ? "binary" : fmt::format("+{}", file.added), "32"},

@@ -77,6 +77,7 @@ class Clients {
   std::vector<TaskId> tasks_;
   std::vector<BatchId> batches_;
   int marks_ = 0;
+  int edits_ = 0;
 
   struct Keyed {
     Launch launch;
