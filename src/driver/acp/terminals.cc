@@ -101,10 +101,11 @@ Result<process::SpawnRequest> Terminals::plan(const TerminalRequest& wanted, std
   spawn.timeout_ms = 0;  // It ends with the turn at the latest.
   spawn.output_limit = output_kept;
   for (const auto& [name, value] : wanted.env) {
-    if (name.empty() || name.find('=') != std::string::npos || (name + value).find('\0') != std::string::npos)
+    if (name.empty() || name.contains('=') || name.contains('\0') || value.contains('\0'))
       return fail(Code::invalid_argument, fmt::format("\"{}\" is no name of a variable.", to_utf8(name)));
-    std::erase_if(spawn.env, [&](const std::string& variable) { return variable.starts_with(name + "="); });
-    spawn.env.push_back(name + "=" + value);
+    std::string variable = name + "=";
+    std::erase_if(spawn.env, [&](const std::string& known) { return known.starts_with(variable); });
+    spawn.env.push_back(variable.append(value));
   }
   return spawn;
 }
