@@ -48,7 +48,13 @@ struct Inner : Driver {
   struct InnerTurn : Turn {
     explicit InnerTurn(Inner& of) : inner(of) {}
     Status send(const Message&) override { return {}; }
-    void answer(const std::string&, const std::string&, const std::string&) override {}
+    void answer(const std::string& request, const std::string& decision, const std::string&) override {
+      inner.heard += request + " " + decision + ". ";
+    }
+    bool lift_quota() override {
+      inner.heard += "lifted. ";
+      return true;
+    }
     void stop() override { inner.sink->ended({.kind = Outcome::Kind::stopped}); }
     void drop() override { inner.dropped = true; }
     Inner& inner;
@@ -64,6 +70,7 @@ struct Inner : Driver {
   std::vector<TurnRequest> opened;
   Sink* sink = nullptr;
   bool dropped = false;
+  std::string heard;
 };
 
 struct WatchedTest : testing::Test {
@@ -240,6 +247,17 @@ TEST_F(WatchedTest, AfterARestartThePreparationIsHeardAndTheTurnBegins) {
   ear.stored.back()();
   ASSERT_EQ(inner.opened.size(), 1u);
   EXPECT_FALSE(inner.opened[0].reattach) << "it cannot have begun";
+}
+
+TEST_F(WatchedTest, WhatIsAnsweredOrLiftedWhileATurnIsTakenUpReachesIt) {
+  const auto turn =
+      *driver->open({.task = std::make_shared<Task>(task), .messages = {}, .history = {}, .reattach = true}, ear);
+  ASSERT_TRUE(inner.opened.empty());
+  turn->answer("ask_1", "allow", "");
+  EXPECT_TRUE(turn->lift_quota());
+  pass();
+  ASSERT_EQ(inner.opened.size(), 1u);
+  EXPECT_EQ(inner.heard, "ask_1 allow. lifted. ");
 }
 
 TEST_F(WatchedTest, AfterARestartATurnAtWorkGoesOnWhereItWas) {

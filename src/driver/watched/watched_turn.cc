@@ -133,7 +133,10 @@ void WatchedTurn::open_inner() {
     return ended(std::move(failed));
   }
   turn_ = std::move(*turn);
-  if (stopping_ && state_ == State::working) turn_->stop();
+  if (state_ == State::working && stopping_) return turn_->stop();
+  for (const Answer& given : std::exchange(answers_, {}))
+    if (state_ == State::working) turn_->answer(given.request_id, given.decision, given.message);
+  if (state_ == State::working && lifted_) turn_->lift_quota();
 }
 
 Status WatchedTurn::send(const Message& message) {
@@ -147,7 +150,15 @@ Status WatchedTurn::send(const Message& message) {
 }
 
 void WatchedTurn::answer(const std::string& request_id, const std::string& decision, const std::string& message) {
-  if (turn_) turn_->answer(request_id, decision, message);
+  if (turn_) return turn_->answer(request_id, decision, message);
+  if (state_ == State::preparing) answers_.push_back({request_id, decision, message});
+}
+
+bool WatchedTurn::lift_quota() {
+  if (turn_) return turn_->lift_quota();
+  if (state_ != State::preparing || stopping_) return false;
+  lifted_ = true;
+  return true;
 }
 
 void WatchedTurn::stop() {

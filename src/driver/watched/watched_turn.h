@@ -46,7 +46,7 @@ class WatchedTurn final : public Turn, public Sink {
   void drop() override;
   void probe() override;
   bool unseen() const override { return turn_ && turn_->unseen(); }
-  bool lift_quota() override { return turn_ && turn_->lift_quota(); }
+  bool lift_quota() override;
 
   // --- the real turn's side
   void report(std::vector<Report> reports, std::string checkpoint) override;
@@ -83,6 +83,12 @@ class WatchedTurn final : public Turn, public Sink {
   bool storing_ = false;  // That the work tree is ready: the real turn is opened then.
   bool watched_ = false;  // There is a start snapshot, as far as is known.
   Outcome outcome_;
+  // What came before the real turn was opened, for it: after a restart it may have asked already, or wait for a quota.
+  struct Answer {
+    std::string request_id, decision, message;
+  };
+  std::vector<Answer> answers_;
+  bool lifted_ = false;
   std::unique_ptr<Turn> turn_;
   Timer patience_;  // With a folder that does not answer.
   Alive alive_;
