@@ -160,5 +160,5 @@ test('errand doctor says which agents are here, whether each has a login, and wh
   assert.match(of('Codex').text, /login in .*\.codex/);
   assert.match(of('Gemini CLI').text, /GEMINI_API_KEY is set/);
   assert.match(of('OpenCode').fix, /npm install -g opencode-ai/);
-  assert.match(of('agents').text, /claude, codex, gemini/);
+  assert.match(of('agents').text, /claude, gemini, codex/);
 });

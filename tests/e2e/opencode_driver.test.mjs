@@ -36,7 +36,11 @@ async function world(t, { config = {}, args = [] } = {}) {
   return { server, model, folder, work_dir, ask, sessions };
 }
 
-const serve_pids = (folder) => processes().filter((p) => p.state !== 'Z' && p.argv.includes('serve') && p.argv[0].startsWith(folder)).map((p) => p.pid);
+// A program that OpenCode starts has its words for a moment, until it is executed: it is none of these.
+const serve_pids = (folder) => {
+  const all = processes().filter((p) => p.state !== 'Z' && p.argv.includes('serve') && p.argv[0].startsWith(folder));
+  return all.filter((p) => !all.some((parent) => parent.pid === p.ppid)).map((p) => p.pid);
+};
 
 test('What it asks is asked, and the answer reaches it', { skip, timeout: 900_000 }, async (t) => {
   const { server, model, ask } = await world(t, { config: { permission: { bash: 'ask' } } });
