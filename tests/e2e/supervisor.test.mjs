@@ -78,7 +78,7 @@ test('Its binary was removed or replaced and it died: what runs is interrupted, 
   for (const [name, change] of [['removed', () => fs.rmSync(copy)], ['replaced', () => fs.writeFileSync(copy, 'another version', { mode: 0o755 })]]) {
     const mark = marker();
     const task = await server.run(`echo printed; sleep ${mark}`);
-    await until(() => marked(mark).length > 0, { what: 'it runs' });
+    await until(async () => (await server.get(`/api/tasks/${task.id}/log`)) === 'printed\n', { what: 'it printed' });
     change();
     server.kill9_supervisor();
     const done = await server.at_rest(task.id, { within: 20_000 * patience });
