@@ -12,9 +12,10 @@ export class Terminal {
   // A shell with the server's data folder.
   static async open(t, server, { columns = 80, rows = 24, env = {} } = {}) {
     const terminal = new Terminal();
+    // Before its folder goes, with the socket by which it is reached: hooks run in their order.
+    t.after(() => spawnSync('tmux', ['-S', terminal.socket, 'kill-server']));
     terminal.socket = path.join(temporary_folder(t, 'tmux'), 's');
     terminal.env = { ...server.env, ERRAND_DATA_DIR: server.data_dir, LANG: 'C.UTF-8', TERM: 'xterm-256color', PS1: '$ ', PATH: `${path.dirname(binary)}:${process.env.PATH}`, ...env };
-    t.after(() => spawnSync('tmux', ['-S', terminal.socket, 'kill-server']));
     terminal.tmux('-f', '/dev/null', '-u', 'new-session', '-d', '-x', columns, '-y', rows, '-c', server.folder, 'bash', '--norc', '--noprofile', '-i');
     terminal.run('clear; echo "shell is"" ready"');
     await terminal.shows(/^shell is ready/m);
