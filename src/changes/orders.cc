@@ -298,6 +298,8 @@ Done patch(const Order& order, Record record) {
   if (record.end.empty() || !fs::exists(path, error)) {
     Result<Now> now = look_now(order, record, false);
     if (!now) return refused(record, now.error());
+    // As `list` does: the index goes on from here, so its objects must stay.
+    (void)Store::at(record.store).set_ref(ref_of(record, "now"), now->commit);
     path = task_folder(order.data_dir, order.task) + "/now.patch";
     if (Status made = write_patch(Store::at(record.store), record.start, now->commit, path); !made)
       return refused(record, made.error());
@@ -421,6 +423,7 @@ Done forget(const Order& order, Record record) {
   }
   store.drop_refs("refs/errand/" + record.task + "/");
   fs::remove_all(task_folder(order.data_dir, order.task), error);
+  if (const Result<Fd> lock = store.lock()) store.tidy();
   if (record.kind.empty() || is_lost(record)) return {std::nullopt, "null", {}};
   std::string stays;
   JsonOut out(stays);

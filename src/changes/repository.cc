@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -23,6 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr int folders_up_max = 64;
 constexpr int lock_patience_s = 60;
+constexpr std::time_t tidy_every_s = 24 * 3600;
 
 bool is_folder(const std::string& path) {
   std::error_code ignored;
@@ -195,6 +197,16 @@ void Store::drop_refs(const std::string& prefix) const {
   GitCall remove = call({"update-ref", "--stdin"});
   remove.input = *names;
   (void)run_git(remove);
+}
+
+void Store::tidy() const {
+  const std::string mark = path_ + "/errand.tidied";
+  struct stat last{};
+  if (::stat(mark.c_str(), &last) == 0 && std::time(nullptr) - last.st_mtime < tidy_every_s) return;
+  if (replace_file(mark, "", 0600, Durability::process) != 0) return;
+  GitCall collect = call({"gc", "--quiet", "--prune=1.hour.ago"});
+  collect.patience_ms = 300'000;
+  (void)run_git(collect);
 }
 
 Result<std::string> Store::commit_tree(const std::string& tree, const std::vector<std::string>& parents,

@@ -106,6 +106,34 @@ TEST(Worktree, ARemovedTaskTakesOnlyWhatNobodyMisses) {
   EXPECT_EQ(unused.sh("git branch --list 'errand/*'"), "");
 }
 
+TEST(Worktree, WhatOnlyRemovedTasksNeededGoesFromTheStore) {
+  const TestRepo repo;
+  repo.write("a", "1\n");
+  repo.commit();
+  Order other = repo.order("begin");
+  other.task = "task_02";
+  repo.write("kept", "only of the second\n");
+  carry_out(other);
+  repo.sh("rm kept && echo only of the first >gone");
+  repo.carry_out("begin");
+  repo.carry_out("finish");
+  const std::string store = repo.record().store;
+  const std::string gone = repo.sh("git hash-object gone"),
+                    kept = repo.sh("echo only of the second | git hash-object --stdin");
+  const auto has = [&](const std::string& blob) {
+    return repo.sh("git --git-dir='" + store + "' cat-file -e " + blob.substr(0, blob.size() - 1) +
+                   " && echo yes || echo no") == "yes\n";
+  };
+  ASSERT_TRUE(has(gone) && has(kept));
+  // As if it had been made long ago.
+  repo.sh("find '" + store + "/objects' -type f -exec touch -d '3 hours ago' {} +");
+  repo.carry_out("forget");
+  EXPECT_FALSE(has(gone));
+  EXPECT_TRUE(has(kept));
+  other.order = "list";
+  EXPECT_TRUE(carry_out(other).contains("\"path\":\"kept\"")) << "the other task's start is whole";
+}
+
 TEST(Worktree, ADeletedOneIsLostAndItsPatchOpens) {
   const TestRepo repo;
   repo.write("a", "1\n");
