@@ -55,8 +55,9 @@ class Store {
   std::optional<std::string> ref(const std::string& ref) const;
   // All of the references that begin so go.
   void drop_refs(const std::string& prefix) const;
-  // Removes the objects that no reference needs any more, at most once a day, with the lock held: a store is as large as
-  // the snapshots of the tasks that are there. What is younger than an hour stays, for its reference may be set next.
+  // Removes the objects that no reference needs any more, at most once a day, with the lock held: a store is as large
+  // as the snapshots of the tasks that are there. What is younger than an hour stays, for its reference may be set
+  // next.
   void tidy() const;
   Result<std::string> commit_tree(const std::string& tree, const std::vector<std::string>& parents,
                                   const std::string& message) const;
