@@ -125,8 +125,7 @@ void LineChild::is_running(std::optional<int64_t> taken) {
   if (!std::exchange(begun_, true)) listener_.started(taken.value_or(all_taken));
   if (here.expired() || over_) return;
   write_on();
-  read_on();
-  end_where_read();
+  read_to_end();
 }
 
 // ---- Standard input
@@ -201,8 +200,14 @@ void LineChild::used(const process::RunUsage& usage) {
 void LineChild::go_on() {
   held_ = false;
   if (over_ || !begun_) return;
+  read_to_end();
+}
+
+// Where reading answers at once, its owner may have let go of it.
+void LineChild::read_to_end() {
+  const std::weak_ptr here = here_;
   read_on();
-  end_where_read();
+  if (!here.expired()) end_where_read();
 }
 
 // Beside the engine's thread, a bounded piece at a time.
@@ -253,8 +258,7 @@ void LineChild::take(ReadSome some) {
   }
   if (!wrong.empty()) return give_up({Code::internal, wrong, {}});
   release_errors();
-  read_on();
-  end_where_read();
+  read_to_end();
 }
 
 // Answers what is wrong with it.
@@ -337,8 +341,7 @@ void LineChild::ended(const process::RunEnd& end) {
   const std::weak_ptr here = here_;
   if (!begun_) is_running(std::nullopt);
   if (here.expired() || over_) return;
-  read_on();
-  end_where_read();
+  read_to_end();
 }
 
 // What cannot be heard may not go on unheard.

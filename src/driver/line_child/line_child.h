@@ -156,6 +156,7 @@ class LineChild final : private process::RunListener {
     Result<process::JournalRead> read;
   };
   void read_on();
+  void read_to_end();  // May be its end: nothing of it is touched after.
   void take(ReadSome some);
   std::string split(const process::JournalRead& read, std::vector<Line>& lines);
   void release_errors();
