@@ -39,6 +39,8 @@ constexpr std::string_view git_values =
     "--pretty "
     "--date --diff-filter --abbrev --skip";
 
+// Without the options that follow links on the way through folders (grep -R, find -L, diff -r): they read whatever the
+// links lead to.
 constexpr auto readers = std::to_array<Reader>({
     {"true false pwd whoami arch nproc uptime", "", "-L -P", "", 0},
     {":", "", "", ""},
@@ -72,14 +74,13 @@ constexpr auto readers = std::to_array<Reader>({
     {"du", "", "-s -h -a -c -k -m -b -x --summarize --human-readable --all --total --apparent-size",
      "-d --max-depth --exclude"},
     {"df", "", "-h -k -m -T -i -a -P --human-readable --print-type", ""},
-    {"cmp diff", "",
-     "-u -r -q -s -N -w -b -B -i -y -a -c -E -Z --brief --recursive --unified --side-by-side --report-identical-files",
+    {"cmp diff", "", "-u -q -s -N -w -b -B -i -y -a -c -E -Z --brief --unified --side-by-side --report-identical-files",
      "-U -C -x --exclude --color --context"},
     {"md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum", "", "-b -t", ""},
     {"od hexdump", "", "-c -C -x -b -d -o -v", "-A -t -N -j -n -s -w"},
     {"strings", "", "-a -f", "-n -t"},
     {"grep egrep fgrep", "",
-     "-i -n -r -R -l -L -v -c -w -x -o -h -H -E -F -G -P -s -q -a -I -b -z --ignore-case --line-number --recursive "
+     "-i -n -r -l -L -v -c -w -x -o -h -H -E -F -G -P -s -q -a -I -b -z --ignore-case --line-number --recursive "
      "--files-with-matches --files-without-match --invert-match --count --word-regexp --only-matching --no-filename "
      "--with-filename --extended-regexp --fixed-strings --perl-regexp --no-messages --quiet --text",
      "-e -A -B -C -m --regexp --after-context --before-context --context --max-count --include --exclude "
@@ -94,7 +95,7 @@ constexpr auto readers = std::to_array<Reader>({
      "-e -g -t -T -A -B -C -m -d -j --regexp --glob --iglob --type --type-not --after-context --before-context "
      "--context --max-count --max-depth --color --sort"},
     {"find", "",
-     "-print -print0 -prune -empty -not -a -o -and -or -L -H -P -xdev -mount -depth -daystart -true -false -readable "
+     "-print -print0 -prune -empty -not -a -o -and -or -H -P -xdev -mount -depth -daystart -true -false -readable "
      "-writable -executable -nouser -nogroup -ls",
      "-name -iname -path -ipath -wholename -regex -iregex -regextype -type -xtype -maxdepth -mindepth -size -mtime "
      "-ctime -atime -mmin -cmin -amin -newer -perm -user -group -links -printf",
@@ -250,6 +251,20 @@ bool only_reads(std::string_view script) {
   const Result<Script> parsed = parse(script);
   return parsed && parsed->plain && parsed->functions.empty() && !parsed->commands.empty() &&
          std::ranges::all_of(parsed->writes, is_stream) && std::ranges::all_of(parsed->commands, reads);
+}
+
+std::vector<ReadName> names_read(std::string_view script) {
+  std::vector<ReadName> names;
+  const Result<Script> parsed = parse(script);
+  if (!parsed) return names;
+  for (const Command& command : parsed->commands)
+    for (size_t i = 1; i < command.words.size(); ++i) {
+      const Word& word = command.words[i];
+      if (!word.text.starts_with('-')) names.push_back({word.text, word.pattern});
+      if (const size_t equals = word.text.find('='); equals != std::string::npos)
+        names.push_back({word.text.substr(equals + 1), word.pattern});
+    }
+  return names;
 }
 
 bool only_reads(std::string_view script, std::string_view folder) {

@@ -8,7 +8,9 @@
 // Any thread.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace errand::shell {
 
@@ -16,5 +18,14 @@ bool only_reads(std::string_view script);
 // And may, in this folder: not in the home folder or above it, where keys and tokens lie below, nor where none is
 // known.
 bool only_reads(std::string_view script, std::string_view folder);
+
+// A word that may name a file, as it stands or as a pattern of the shell's.
+struct ReadName {
+  std::string text;
+  bool pattern = false;
+};
+// Those of a script that only reads. They are all below the folder, unless a link leads out of it: whoever may look at
+// the disk sees to that.
+std::vector<ReadName> names_read(std::string_view script);
 
 }  // namespace errand::shell

@@ -52,22 +52,22 @@ TEST(Reads, WhatOnlyReads) {
 
 TEST(Reads, EverythingElseIsAsked) {
   for (const char* script :
-       {"", "# only a comment", "make", "npm test", "rm a", "ls > files", "ls >> files", "cat < /etc/shadow", "cat < a",
-        "echo x > /dev/sda", "ls; rm a", "ls && curl x", "cat $(rm a)", "cat `rm a`", "cat <(rm a)",
-        "cat $HOME/.ssh/id", "cat ~/.ssh/id", "cat /etc/passwd", "cat ../secret", "cat a/../../b",
-        "grep -f /etc/shadow x", "grep --file=/etc/shadow x", "find . -delete", "find . -exec rm {} +",
-        "find . -fprint x", "find . -ok rm {} +", "sort -o a a", "sort --output=a a", "sort -oa a", "sort -T . a",
-        "sort --compress-program=sh a", "uniq a b", "rg --pre sh x", "rg --pre=sh x", "rg -z x", "tree -o x",
-        "tail -f a", "tail -F a", "tail --follow=name a", "date -s now", "date 11170000", "cd", "cd -P /",
-        "git -c core.pager=sh log", "git --exec-path=x log", "git log --output=x", "git diff --ext-diff",
-        "git show --textconv", "git push", "git checkout .", "git branch new", "git branch -D main", "git tag v1",
-        "git remote add x y", "git stash", "git grep -O foo", "git", "GIT_PAGER=sh git log", "PATH=. ls", "env",
-        "printenv", "xargs rm", "ls | xargs rm", "ls | sh", "bash -c ls", "sudo ls", "awk '{print}' a", "sed -n 1p a",
-        "sed -i s/a/b/ a", "tee x", "cat a | tee b", "f() { rm a; }; ls", "alias ls=rm; ls", "rg x *", "cat *",
-        "ls [a-z]*", "'ls'", "$x", "./ls", "/bin/ls", "node -e 1", "node --version x", "python3 -V", "ls -Z",
-        "ls --unknown", "head -n -x a", "head -n", "file -C", "xxd a b", "hostname new",
-        "for f in a b; do cat $f; done", "while true; do ls; done; rm x", "cat <<EOF\n$(rm a)\nEOF", "ls & rm a",
-        "if ls; then rm a; fi", "{ ls; rm a; }", "(ls; rm a)", "time rm a", "exec ls", "command rm a",
+       {"", "# only a comment", "make", "grep -R x .", "grep -rnR x", "find -L . -name x", "diff -r a b", "npm test",
+        "rm a", "ls > files", "ls >> files", "cat < /etc/shadow", "cat < a", "echo x > /dev/sda", "ls; rm a",
+        "ls && curl x", "cat $(rm a)", "cat `rm a`", "cat <(rm a)", "cat $HOME/.ssh/id", "cat ~/.ssh/id",
+        "cat /etc/passwd", "cat ../secret", "cat a/../../b", "grep -f /etc/shadow x", "grep --file=/etc/shadow x",
+        "find . -delete", "find . -exec rm {} +", "find . -fprint x", "find . -ok rm {} +", "sort -o a a",
+        "sort --output=a a", "sort -oa a", "sort -T . a", "sort --compress-program=sh a", "uniq a b", "rg --pre sh x",
+        "rg --pre=sh x", "rg -z x", "tree -o x", "tail -f a", "tail -F a", "tail --follow=name a", "date -s now",
+        "date 11170000", "cd", "cd -P /", "git -c core.pager=sh log", "git --exec-path=x log", "git log --output=x",
+        "git diff --ext-diff", "git show --textconv", "git push", "git checkout .", "git branch new",
+        "git branch -D main", "git tag v1", "git remote add x y", "git stash", "git grep -O foo", "git",
+        "GIT_PAGER=sh git log", "PATH=. ls", "env", "printenv", "xargs rm", "ls | xargs rm", "ls | sh", "bash -c ls",
+        "sudo ls", "awk '{print}' a", "sed -n 1p a", "sed -i s/a/b/ a", "tee x", "cat a | tee b", "f() { rm a; }; ls",
+        "alias ls=rm; ls", "rg x *", "cat *", "ls [a-z]*", "'ls'", "$x", "./ls", "/bin/ls", "node -e 1",
+        "node --version x", "python3 -V", "ls -Z", "ls --unknown", "head -n -x a", "head -n", "file -C", "xxd a b",
+        "hostname new", "for f in a b; do cat $f; done", "while true; do ls; done; rm x", "cat <<EOF\n$(rm a)\nEOF",
+        "ls & rm a", "if ls; then rm a; fi", "{ ls; rm a; }", "(ls; rm a)", "time rm a", "exec ls", "command rm a",
         "grep x \"$(rm a)\"", "echo ${x:=$(rm a)}", "ls \\\n; rm a",
         // The folder that they name decides whose configuration git obeys.
         "cd src && git status", "cd -",
@@ -105,6 +105,14 @@ TEST(Reads, NotWhereKeysLieBelow) {
   for (const std::string& folder :
        {home, home + "/", home + "/x/..", std::string("/"), std::string(), std::string("a")})
     EXPECT_FALSE(only_reads("cat .ssh/id_rsa", folder)) << folder;
+}
+
+TEST(Reads, TheNamesThatAScriptReads) {
+  std::string names;
+  for (const ReadName& name : names_read("cat -n a src/*.cc | grep --include=x 'y z' && ls"))
+    names += name.text + (name.pattern ? " (pattern)" : "") + ", ";
+  EXPECT_EQ(names, "a, src/*.cc (pattern), x, y z, ");
+  EXPECT_TRUE(names_read("cat 'a").empty());
 }
 
 }  // namespace

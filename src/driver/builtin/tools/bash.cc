@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "driver/builtin/tools/arguments.h"
 #include "driver/builtin/tools/in_background.h"
+#include "driver/builtin/tools/links.h"
 #include "driver/builtin/tools/process_tools.h"
 #include "driver/run/outcome.h"
 #include "driver/run/spawn.h"
@@ -410,7 +411,7 @@ Tool::Need need_of_command(std::string_view command, std::string_view where) {
   need.tool = tool_name;
   need.subject = shell::subject_of(command);
   need.work_dir = where;
-  need.reads = shell::only_reads(command, where);
+  need.reads = shell::only_reads(command, where) && !links_lead_out(std::string(where), shell::names_read(command));
   need.text = fmt::format("Run: {}\nIn {}", bounded(command, 2'000, "The whole is in the tool call."), where);
   return need;
 }

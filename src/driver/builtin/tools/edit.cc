@@ -29,23 +29,49 @@ void read_fields(Fields& fields, Arguments& arguments) {
   fields.flag("replace_all", arguments.replace_all);
 }
 
+// What the file would be.
+struct Edited {
+  std::string identity;  // As it is now.
+  std::string before;
+  Replaced replaced;
+};
+
+Result<Edited> try_edit(const FileParts& parts, const TaskId& task, const Place& place, const Arguments& arguments) {
+  const auto refuse = [&](const Error& error) {
+    return std::unexpected(Error{error.code, place.shown + ": " + error.message, error.reason});
+  };
+  const Result<files::File> file = open_place(place);
+  if (!file) return refuse(file.error());
+  Edited edited{.identity = files::identity(*file), .before = {}, .replaced = {}};
+  if (const Status seen = parts.memory.check(task, place.real, edited.identity); !seen)
+    return std::unexpected(seen.error());
+  if (file->size > file_bytes_max)
+    return refuse({Code::too_large, "The file is larger than 16 MiB; use a command.", {}});
+  edited.before.resize(static_cast<size_t>(file->size));
+  if (files::read_at(*file, 0, edited.before.data(), edited.before.size()) != file->size)
+    return refuse({Code::conflict, "The file changes while it is read; try again.", {}});
+  Result<Replaced> replaced =
+      replace_exactly(edited.before, arguments.old_string, arguments.new_string, arguments.replace_all);
+  if (!replaced) return refuse(replaced.error());
+  edited.replaced = std::move(*replaced);
+  return edited;
+}
+
+Status check(const FileParts& parts, const TaskId& task, const Place& place, const Arguments& arguments) {
+  const Result<Edited> edited = try_edit(parts, task, place, arguments);
+  if (!edited) return std::unexpected(edited.error());
+  return {};
+}
+
 ToolOutcome edit_place(const FileCall& call, const Arguments& arguments) {
   const Place& place = call.place;
-  const Result<files::File> file = open_place(place);
-  if (!file) return call.refuse(file.error());
-  const std::string identity = files::identity(*file);
-  if (const Status seen = call.parts.memory.check(call.task, place.real, identity); !seen) return refused(seen.error());
-  if (file->size > file_bytes_max)
-    return call.refuse({Code::too_large, "The file is larger than 16 MiB; use a command.", {}});
-  std::string text(static_cast<size_t>(file->size), '\0');
-  if (files::read_at(*file, 0, text.data(), text.size()) != file->size)
-    return call.refuse({Code::conflict, "The file changes while it is read; try again.", {}});
-  const Result<Replaced> replaced =
-      replace_exactly(text, arguments.old_string, arguments.new_string, arguments.replace_all);
-  if (!replaced) return call.refuse(replaced.error());
+  const Result<Edited> edited = try_edit(call.parts, call.task, place, arguments);
+  if (!edited) return refused(edited.error());
+  const Replaced* const replaced = &edited->replaced;
   const Result<files::Root> root = files::Root::open(place.root);
   if (!root) return call.refuse(root.error());
-  const Result<files::Written> written = files::write_file(*root, place.below, replaced->text, {.expected = identity});
+  const Result<files::Written> written =
+      files::write_file(*root, place.below, replaced->text, {.expected = edited->identity});
   if (!written) return call.refuse(written.error());
   call.parts.memory.saw(call.task, place.real, written->identity);
   return {.output = fmt::format("Changed {} in {}. {}\n{}",
@@ -89,6 +115,7 @@ std::unique_ptr<Tool> make_edit(FileParts parts) {
        .read = read_fields,
        .summary = summary,
        .work = edit_place,
+       .check = check,
        .preview = preview});
 }
 

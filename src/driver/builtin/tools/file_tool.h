@@ -2,6 +2,7 @@
 // and what it does is done there too. A tool is its arguments, its words and its work.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,6 +38,9 @@ struct FileToolSpec {
   void (*read)(Fields& fields, Arguments& into) = nullptr;
   std::string (*summary)(const Arguments& arguments) = nullptr;
   ToolOutcome (*work)(const FileCall& call, const Arguments& arguments) = nullptr;  // In the background.
+  // Why it cannot be done, as far as that is known before: then nobody is asked for it. Null: it is not. In the
+  // background.
+  Status (*check)(const FileParts& parts, const TaskId& task, const Place& place, const Arguments& arguments) = nullptr;
   // What would change, as a diff, for whoever is asked; null: nothing. In the background.
   std::string (*preview)(const Place& place, const Arguments& arguments) = nullptr;
 };
@@ -59,6 +63,11 @@ class FileTool final : public Tool {
     const Result<Place> place = places.find(arguments->path, what_.access);
     if (!place) return std::unexpected(place.error());
     Need need = need_of(*place, what_.access, what_.act);
+    // Of what is outside nothing is told before somebody has allowed it.
+    const bool can_tell = place->inside && places.find_permitted(arguments->path, what_.access, place->shown);
+    if (need.ask && what_.check && can_tell && !is_asked(context))
+      if (const Status can = what_.check(parts_, context.task->id, *place, *arguments); !can)
+        return std::unexpected(can.error());
     if (need.ask && what_.preview) need.diff = what_.preview(*place, *arguments);
     return Prepared{.need = std::move(need),
                     .children = {},
@@ -69,6 +78,10 @@ class FileTool final : public Tool {
   }
 
  private:
+  // A question that is open already, from before a restart, is left to whoever answers it.
+  static bool is_asked(const ToolContext& context) {
+    return std::ranges::find(context.task->asks, context.call_id, &errand::Ask::request_id) != context.task->asks.end();
+  }
   Result<Arguments> read(std::string_view input) const {
     Arguments arguments;
     const Status good = read_arguments(input, [&](Fields& fields) { what_.read(fields, arguments); });

@@ -98,6 +98,7 @@ TEST_F(FileTools, InsideNobodyIsAskedToReadAndSomebodyToWrite) {
   EXPECT_FALSE(need(*read, fmt::format(R"({{"path":"{}/src/a.cc"}})", work.path())).ask);
   EXPECT_FALSE(need(*list, "{}").ask);
   EXPECT_FALSE(need(*grep, R"({"pattern":"x"})").ask);
+  good(*read, R"({"path":"src/a.cc"})");
   const Tool::Need asks = need(*write, R"({"path":"./src//a.cc","content":""})");
   EXPECT_TRUE(asks.ask);
   EXPECT_EQ(asks.subject, "src/a.cc");
@@ -219,6 +220,32 @@ TEST_F(FileTools, EditReplacesExactlyOnePlace) {
   EXPECT_TRUE(bad(*edit, R"({"path":"a.cc","old_string":"nope","new_string":""})").contains("is not in the file"));
   work.write("a.cc", "somebody else was here\n");
   EXPECT_TRUE(bad(*edit, R"({"path":"a.cc","old_string":"else","new_string":""})").contains("has changed"));
+}
+
+TEST_F(FileTools, NobodyIsAskedForWhatCannotBeDone) {
+  TestFolder other;
+  work.write("a.cc", "one\n");
+  other.write("secret", "s3cret");
+  const auto refusal = [&](Tool& tool, const std::string& input) {
+    const Result<Tool::Prepared> prepared = tool.prepare(bench.context, input);
+    return prepared ? std::string("asks") : prepared.error().message;
+  };
+  const std::string one_to_two = R"({"path":"a.cc","old_string":"one","new_string":"two"})";
+  EXPECT_TRUE(refusal(*edit, one_to_two).contains("have not read")) << refusal(*edit, one_to_two);
+  EXPECT_TRUE(refusal(*write, R"({"path":"a.cc","content":"x"})").contains("have not read"));
+  EXPECT_TRUE(refusal(*edit, R"({"path":"none","old_string":"a","new_string":"b"})").contains("no file"));
+  good(*read, R"({"path":"a.cc"})");
+  EXPECT_EQ(refusal(*edit, one_to_two), "asks");
+  EXPECT_TRUE(refusal(*edit, R"({"path":"a.cc","old_string":"five","new_string":"b"})").contains("is not in the file"));
+  EXPECT_EQ(refusal(*write, R"({"path":"a.cc","content":"x"})"), "asks");
+  // What is outside is not looked at before somebody has allowed it.
+  for (const std::string& path : {other / "secret", other / "nothing"})
+    EXPECT_EQ(refusal(*edit, fmt::format(R"({{"path":"{}","old_string":"s3","new_string":"b"}})", path)), "asks");
+  // A question that is open since before a restart is left to whoever answers it.
+  work.write("a.cc", "changed\n");
+  EXPECT_TRUE(refusal(*edit, one_to_two).contains("has changed"));
+  bench.edit_task([&](Task& task) { task.asks.push_back({.request_id = bench.context.call_id}); });
+  EXPECT_EQ(refusal(*edit, one_to_two), "asks");
 }
 
 // The sandbox of the launch holds for the tools that are outside of it too.

@@ -46,6 +46,15 @@ ToolOutcome write_place(const FileCall& call, const Arguments& arguments) {
                                 lines, content.size())};
 }
 
+// A file that was not read, or has changed since, is not replaced: nobody needs to be asked for that.
+Status check(const FileParts& parts, const TaskId& task, const Place& place, const Arguments& /*arguments*/) {
+  const Result<files::Root> root = files::Root::open(place.root);
+  if (!root || place.below.empty()) return {};  // The call will say why not.
+  const Result<files::File> old = root->open_file(place.below);
+  if (!old) return {};  // It is new.
+  return parts.memory.check(task, place.real, files::identity(*old));
+}
+
 std::string preview(const Place& place, const Arguments& arguments) {
   constexpr int64_t compared_max = 4 << 20;
   const std::string old = text_of_place(place, compared_max).value_or("");
@@ -75,6 +84,7 @@ std::unique_ptr<Tool> make_write(FileParts parts) {
        .read = read_fields,
        .summary = summary,
        .work = write_place,
+       .check = check,
        .preview = preview});
 }
 
