@@ -2,47 +2,25 @@
 // taken up again.
 #include "driver/claude/translate.h"
 
-#include <fstream>
-
 #include <gtest/gtest.h>
+
+#include "tests/contract/shown_reports.h"
 
 namespace errand::claude {
 namespace {
 
-std::vector<std::string> lines_of(const std::string& name) {
-  std::ifstream in(std::string(FIXTURES) + "/" + name + ".jsonl");
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  EXPECT_FALSE(lines.empty()) << name;
-  return lines;
+std::string shown(const std::vector<Report>& reports) {
+  return test::shown_reports(reports, [](const Report& report) -> std::string {
+    if (const auto* tool = std::get_if<report::ToolStarted>(&report))
+      return std::to_string(tool->part) + " " + tool->name + " (" + tool->summary + ")";
+    if (const auto* done = std::get_if<report::ToolCompleted>(&report))
+      return std::string(done->is_error ? "failed: " : "done: ") + done->output.substr(0, 60);
+    return {};
+  });
 }
 
-// One line a report; texts of one part are joined.
-std::string shown(const std::vector<Report>& reports) {
-  std::string out, open;
-  const auto line = [&](const std::string& text) {
-    out += (open.empty() ? "" : open + "\n") + text + "\n";
-    open.clear();
-  };
-  for (const Report& report : reports) {
-    if (const auto* text = std::get_if<report::Text>(&report)) {
-      const std::string head = std::to_string(text->part) + (text->reasoning ? " thinks: " : " says: ");
-      if (!open.starts_with(head)) {
-        if (!open.empty()) out += open + "\n";
-        open = head;
-      }
-      open += text->text;
-    } else if (std::holds_alternative<report::MessageBegan>(report)) {
-      line("began");
-    } else if (std::holds_alternative<report::MessageEnded>(report)) {
-      line("ended");
-    } else if (const auto* tool = std::get_if<report::ToolStarted>(&report)) {
-      line(std::to_string(tool->part) + " " + tool->name + " (" + tool->summary + ")");
-    } else if (const auto* done = std::get_if<report::ToolCompleted>(&report)) {
-      line(std::string(done->is_error ? "failed: " : "done: ") + done->output.substr(0, 60));
-    }
-  }
-  return open.empty() ? out : out + open + "\n";
+std::vector<std::string> lines_of(const std::string& name) {
+  return test::lines_of(std::string(FIXTURES) + "/" + name + ".jsonl");
 }
 
 std::string translated(const std::string& name, size_t again_every = 0) {

@@ -2,53 +2,30 @@
 #include "driver/opencode/translate.h"
 
 #include <algorithm>
-#include <fstream>
 
 #include <gtest/gtest.h>
 
 #include "base/id.h"
+#include "tests/contract/shown_reports.h"
 
 namespace errand::opencode {
 
 namespace {
 
 std::vector<std::string> lines_of(const std::string& name) {
-  std::ifstream in(std::string(FIXTURES) + "/" + name);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  EXPECT_FALSE(lines.empty()) << name;
-  return lines;
+  return test::lines_of(std::string(FIXTURES) + "/" + name);
 }
 
-// One line a report; texts of one part are joined, signs of life left out.
 std::string shown(const std::vector<Report>& reports) {
-  std::string out, open;
-  const auto line = [&](const std::string& text) {
-    out += (open.empty() ? "" : open + "\n") + text + "\n";
-    open.clear();
-  };
-  for (const Report& report : reports) {
-    if (std::holds_alternative<report::Alive>(report)) continue;
-    if (const auto* text = std::get_if<report::Text>(&report)) {
-      const std::string head = std::to_string(text->part) + (text->reasoning ? " thinks: " : " says: ");
-      if (!open.starts_with(head)) {
-        if (!open.empty()) out += open + "\n";
-        open = head;
-      }
-      open += text->text;
-    } else if (std::holds_alternative<report::MessageBegan>(report)) {
-      line("began");
-    } else if (std::holds_alternative<report::MessageEnded>(report)) {
-      line("ended");
-    } else if (const auto* tool = std::get_if<report::ToolStarted>(&report)) {
-      line(std::to_string(tool->part) + " " + tool->name + " " + tool->input + " (" + tool->summary + ")");
-    } else if (const auto* done = std::get_if<report::ToolCompleted>(&report)) {
-      line(std::string(done->is_error ? "failed: " : "done: ") + done->output);
-    } else if (const auto* used = std::get_if<report::Used>(&report)) {
-      line("used " + std::to_string(used->usage.input_tokens) + " " + std::to_string(used->usage.output_tokens));
-    }
-  }
-  return open.empty() ? out : out + open + "\n";
+  return test::shown_reports(reports, [](const Report& report) -> std::string {
+    if (const auto* tool = std::get_if<report::ToolStarted>(&report))
+      return std::to_string(tool->part) + " " + tool->name + " " + tool->input + " (" + tool->summary + ")";
+    if (const auto* done = std::get_if<report::ToolCompleted>(&report))
+      return std::string(done->is_error ? "failed: " : "done: ") + done->output;
+    if (const auto* used = std::get_if<report::Used>(&report))
+      return "used " + std::to_string(used->usage.input_tokens) + " " + std::to_string(used->usage.output_tokens);
+    return {};
+  });
 }
 
 void feed(Translator& translator, const std::vector<std::string>& lines, std::vector<Report>& out) {
