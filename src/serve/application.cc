@@ -10,10 +10,22 @@
 #include "net/page.h"
 #include "net/token.h"
 #include "serve/environment.h"
+#include "serve/found_programs.h"
 #include "serve/part_settings.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace errand::serve {
+namespace {
+
+// It has used what it may use.
+bool is_spent(const Task& task) {
+  const Budget& budget = task.launch.budget;
+  const Usage& used = task.progress.usage;
+  return (budget.tokens > 0 && used.input_tokens + used.output_tokens >= budget.tokens) ||
+         (budget.cost_usd > 0 && used.cost_usd >= budget.cost_usd);
+}
+
+}  // namespace
 
 Application::Application(std::string data_dir, Settings settings, bool json)
     : data_dir_(std::move(data_dir)), settings_(std::move(settings)), json_(json), server_file_(data_dir_) {}
@@ -97,19 +109,34 @@ Status Application::connect_supervisor() {
   return {};
 }
 
+// Nobody has asked for this turn, so it must not make a task fail that is complete: not for its budget either.
+void Application::ask_for_turn(const TaskId& task, const std::string& why, std::move_only_function<void(bool)> done) {
+  engine_->tasks().get(task, [this, task, why, done = std::move(done)](Result<TaskView> found) mutable {
+    if (!found || is_spent(found->task)) return done(false);
+    engine_->tasks().resume(task, {.content = program::beginning_note(why)},
+                            [done = std::move(done)](const Result<MessageTaken>& taken) mutable {
+                              // conflict: a message was faster, and the turn that it makes is the agent's too.
+                              done(taken || taken.error().code == Code::conflict);
+                            });
+  });
+}
+
 Status Application::make_engine() {
   const EngineSettings settings = engine_settings(settings_);
-  Result<std::unique_ptr<Drivers>> drivers =
-      Drivers::make({.ground = ground_,
-                     .supervisor = *supervisor_,
-                     .agent_tools = agent_tools_,
-                     .data_dir = data_dir_,
-                     .reach = [this](const Task& task) { return reach_for(task); }},
-                    settings_, settings);
+  const std::vector<std::string> environment = with_found_programs(Environment::get().list(), data_dir_);
+  Result<std::unique_ptr<Drivers>> drivers = Drivers::make(
+      {.ground = ground_,
+       .supervisor = *supervisor_,
+       .agent_tools = agent_tools_,
+       .data_dir = data_dir_,
+       .reach = [this](const Task& task) { return reach_for(task); },
+       .environment = environment,
+       .ask_for_turn = [this](const TaskId& task, const std::string& why,
+                              std::move_only_function<void(bool)> done) { ask_for_turn(task, why, std::move(done)); }},
+      settings_, settings);
   if (!drivers) return std::unexpected(drivers.error());
   drivers_ = std::move(*drivers);
-  Result<std::vector<Agent>> agents =
-      all_agents(drivers_->all(), settings_, drivers_->default_model(), Environment::get().list());
+  Result<std::vector<Agent>> agents = all_agents(drivers_->all(), settings_, drivers_->default_model(), environment);
   if (!agents) return std::unexpected(agents.error());
   engine_ = errand::make_engine({.store = *store_,
                                  .loop = *ground_.loop,
@@ -134,7 +161,7 @@ Status Application::make_engine() {
                                 .timers = ground_.timers,
                                 .threads = ground_.folders,
                                 .loop = *ground_.loop,
-                                .environment = Environment::get().list()});
+                                .environment = environment});
   return {};
 }
 

@@ -58,6 +58,8 @@ class Application {
   void tidy_up();
   void tick_engine();
   StringMap reach_for(const Task& task) const;
+  // A program of this completed task's has begun to work by itself (driver/program/beginning.h).
+  void ask_for_turn(const TaskId& task, const std::string& why, std::move_only_function<void(bool)> done);
 
   const std::string data_dir_;
   const Settings settings_;

@@ -30,7 +30,10 @@ program::McpServers servers_for(const DriverParts& parts, const Settings& settin
 }
 
 std::function<program::Holder::Bounds()> kept_of(const Settings& settings) {
-  return [bounds = program::Holder::Bounds{.idle_ms = settings.warm_ms, .most = settings.warm_max}] { return bounds; };
+  return [bounds = program::Holder::Bounds{
+              .idle_ms = settings.warm_ms, .most = settings.warm_max, .busy_ms = settings.warm_background_ms}] {
+    return bounds;
+  };
 }
 
 }  // namespace
@@ -53,6 +56,8 @@ Result<std::unique_ptr<Drivers>> Drivers::make(const DriverParts& parts, const S
                             .artifacts = {.bytes = settings.artifacts_max_bytes, .files = settings.artifacts_max_files},
                             .boot = process::boot_id(),
                             .reach = parts.reach};
+  made->program_options_ = made->command_options_;
+  made->program_options_.environment = parts.environment;
   made->command_ = command::make_command_driver(made->command_options_, {.supervisor = parts.supervisor,
                                                                          .timers = ground.timers,
                                                                          .background = ground.background,
@@ -146,11 +151,11 @@ Status Drivers::make_builtin(const DriverParts& parts, const Settings& settings)
 // Where it is installed.
 void Drivers::make_opencode(const DriverParts& parts) {
   Ground& ground = parts.ground;
-  std::string program = opencode::find_opencode(command_options_.environment);
+  std::string program = opencode::find_opencode(program_options_.environment);
   if (program.empty()) return;
   opencode_ = opencode::make_opencode_driver({.data_dir = parts.data_dir,
                                               .program = std::move(program),
-                                              .environment = command_options_.environment,
+                                              .environment = program_options_.environment,
                                               .fork_limits = [this] { return fork_; }},
                                              {.supervisor = parts.supervisor,
                                               .http = *http_,
@@ -166,12 +171,13 @@ void Drivers::make_opencode(const DriverParts& parts) {
 // Where it is installed.
 void Drivers::make_claude(const DriverParts& parts, const Settings& settings) {
   Ground& ground = parts.ground;
-  std::string program = find_program(command_options_.environment, "claude");
+  std::string program = find_program(program_options_.environment, "claude");
   if (program.empty()) return claude::end_left_programs(parts.supervisor);
-  claude_ = claude::make_claude_driver({.command = command_options_,
+  claude_ = claude::make_claude_driver({.command = program_options_,
                                         .program = std::move(program),
                                         .mcp_servers = servers_for(parts, settings),
-                                        .kept = kept_of(settings)},
+                                        .kept = kept_of(settings),
+                                        .ask_for_turn = parts.ask_for_turn},
                                        {.supervisor = parts.supervisor,
                                         .timers = ground.timers,
                                         .clock = ground.clock,
@@ -184,10 +190,11 @@ void Drivers::make_claude(const DriverParts& parts, const Settings& settings) {
 
 void Drivers::make_acp(const DriverParts& parts, const Settings& settings) {
   Ground& ground = parts.ground;
-  acp_ = acp::make_acp_driver({.command = command_options_,
+  acp_ = acp::make_acp_driver({.command = program_options_,
                                .version = std::string(version),
                                .mcp_servers = servers_for(parts, settings),
                                .kept = kept_of(settings),
+                               .ask_for_turn = parts.ask_for_turn,
                                .fork_limits = [this] { return fork_; }},
                               {.supervisor = parts.supervisor,
                                .timers = ground.timers,

@@ -11,6 +11,7 @@
 #include "driver/agent_tools.h"
 #include "driver/builtin/tools/tool_set.h"
 #include "driver/driver.h"
+#include "driver/program/beginning.h"
 #include "driver/programs.h"
 #include "driver/run/options.h"
 #include "driver/watched/orders.h"
@@ -32,6 +33,8 @@ struct DriverParts {
   AgentTools& agent_tools;
   std::string data_dir;
   std::function<StringMap(const Task&)> reach;  // The environment by which a run reaches this server as its task.
+  std::vector<std::string> environment;         // Of agents' programs (found_programs.h).
+  program::AskForTurn ask_for_turn;             // For those that begin by themselves.
 };
 
 class Drivers {
@@ -67,6 +70,7 @@ class Drivers {
   DefaultModel default_model_;
   std::map<std::string, Driver*> all_;
   run::Options command_options_;
+  run::Options program_options_;  // Of agents' programs: the same, in their environment.
   // In this order: what refers to others comes after them.
   Programs programs_;
   std::unique_ptr<Driver> command_;

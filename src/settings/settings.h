@@ -43,6 +43,7 @@ struct Settings {
   std::string log_level = "info";
   // Programs of agents that wait between two turns of their task (driver/program/holder.h); 0 of either: none does.
   int64_t warm_ms = 60'000;
+  int64_t warm_background_ms = 3'600'000;  // Of one whose agent has left a command in the background.
   int warm_max = 4;
   bool fetch_enabled = false;
   bool fetch_allow_private = false;

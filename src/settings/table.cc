@@ -276,6 +276,14 @@ std::vector<Setting> rows() {
        .most = 86'400,
        .unit = Unit::seconds,
        .scale = second},
+      {.name = "warm_background_s",
+       .field = ERRAND_AT(int64_t, warm_background_ms),
+       .help = "The same for a program whose agent has left a command in the background. When the command ends, the "
+               "agent goes on by itself, as a turn of its task. When the program is ended, so is the command.",
+       .least = 0,
+       .most = 86'400,
+       .unit = Unit::seconds,
+       .scale = second},
       {.name = "warm_max",
        .field = ERRAND_AT(int, warm_max),
        .help = "How many of these programs wait at once, for each kind of agent. When there are more, the one that has "

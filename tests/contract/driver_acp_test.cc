@@ -37,7 +37,9 @@ class AcpWorld final : public TimedWorld {
                return std::vector<program::McpServer>{
                    {.name = "errand", .command = {"/bin/errand", "mcp"}, .env = {{"ERRAND_TOKEN", "secret"}}}};
              },
-         .kept = [this] { return kept; }},
+         .kept = [this] { return kept; },
+         .ask_for_turn = [this](const TaskId&, const std::string& why,
+                                std::move_only_function<void(bool)> done) { asked.push_back({why, std::move(done)}); }},
         {.supervisor = supervisor, .timers = timers, .clock = clock});
   }
   int left_behind() override { return supervisor.alive(); }
@@ -61,6 +63,7 @@ class AcpWorld final : public TimedWorld {
   FakeSupervisor supervisor{timers};
   ScriptedAcp agent{supervisor, timers};
   program::Holder::Bounds kept;  // Nothing.
+  std::vector<TurnAsked> asked;  // By processes that began by themselves.
   bool terminals = false;        // The agent may ask for them.
 
  private:
@@ -152,6 +155,107 @@ TEST_F(AcpDriver, AProcessThatSaysTooMuchWhileItWaitsIsEnded) {
   for (int i = 0; i < 11; ++i) world.supervisor.print(run, process::Stream::out, line);
   EXPECT_TRUE(world.run_until([&] { return world.left_behind() == 0; }));
   EXPECT_LT(world.clock.steady() - before, 60'000);
+}
+
+// The protocol knows no work without a prompt; some agents do it all the same.
+struct AcpBegins {
+  void first_turn() {
+    world.kept = {.idle_ms = 60'000'000, .most = 1};
+    ASSERT_TRUE(host.open());
+    ASSERT_TRUE(host.run_until_ended());
+    const Time ended = world.clock.steady();
+    ASSERT_TRUE(world.run_until([&] { return world.clock.steady() - ended >= 2'000; })) << "it has said all";
+  }
+  void updates(const char* update) {
+    world.agent.print(
+        AcpDriver::run,
+        std::string(R"({"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":)") + update +
+            "}}\n");
+  }
+  void says(const char* text) {
+    updates((std::string(R"({"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":")") + text + "\"}}")
+                .c_str());
+  }
+  void calls() {
+    updates(
+        R"({"sessionUpdate":"tool_call","toolCallId":"c9","title":"make","kind":"execute","status":"in_progress","rawInput":{"command":"make"}})");
+    updates(R"({"sessionUpdate":"tool_call_update","toolCallId":"c9","status":"completed"})");
+  }
+  // Its turn is at work.
+  void goes_on() {
+    ASSERT_NO_FATAL_FAILURE(first_turn());
+    says("It is built.");
+    ASSERT_TRUE(world.run_until([&] { return world.asked.size() == 1; }));
+    host.notice("why", "began");
+    ASSERT_TRUE(host.open());
+    ASSERT_TRUE(host.run_until([&] { return host.transcript().said().contains("It is built."); }));
+  }
+
+  AcpWorld world;
+  Host host{world, world.speaks()};
+};
+
+TEST(AcpBeginsByItself, ItIsATurnOfItsTaskWhereverTheServerDies) {
+  int reports = INT_MAX;
+  for (int stored = 0; stored <= reports; ++stored) {
+    SCOPED_TRACE(stored);
+    AcpBegins agent;
+    Host& host = agent.host;
+    ASSERT_NO_FATAL_FAILURE(agent.first_turn());
+    const int before = host.reports(), calls = host.transcript().tool_calls;
+    agent.calls();
+    agent.says("It is ");
+    ASSERT_TRUE(agent.world.run_until([&] { return agent.world.asked.size() == 1; }));
+    agent.says("built.");
+    host.notice("why", "began");
+    const bool whole = stored == 0;
+    ASSERT_TRUE(host.run_turn(stored));
+    if (whole) reports = host.reports() - before + 1;
+    EXPECT_EQ(host.broken(), "");
+    EXPECT_EQ(host.outcome()->kind, Kind::completed);
+    EXPECT_EQ(host.transcript().taken.size(), 2U);
+    const size_t prompts = agent.world.agent.requests("session/prompt").size();
+    if (!whole && stored == 1) {  // Nothing was stored of the turn: a new process is told why.
+      EXPECT_EQ(prompts, 2U);
+      continue;
+    }
+    EXPECT_EQ(prompts, 1U);
+    EXPECT_EQ(host.outcome()->result, "It is built.");
+    EXPECT_EQ(host.transcript().tool_calls, calls + 1) << "what it did before it spoke, too";
+    EXPECT_EQ(agent.world.left_behind(), 1) << "it waits again";
+  }
+}
+
+TEST(AcpBeginsByItself, AMessageMeanwhileIsAPromptOfTheSameTurn) {
+  AcpBegins agent;
+  ASSERT_NO_FATAL_FAILURE(agent.goes_on());
+  ASSERT_TRUE(agent.host.send("and now?"));
+  ASSERT_TRUE(agent.host.run_until_ended());
+  EXPECT_EQ(agent.host.outcome()->result, "You said: and now?");
+  EXPECT_EQ(agent.host.broken(), "");
+}
+
+TEST(AcpBeginsByItself, ItIsStopped) {
+  AcpBegins agent;
+  ASSERT_NO_FATAL_FAILURE(agent.goes_on());
+  agent.host.turn().stop();
+  ASSERT_TRUE(agent.host.run_until_ended());
+  EXPECT_EQ(agent.host.outcome()->kind, Kind::stopped);
+  EXPECT_EQ(agent.world.left_behind(), 0);
+}
+
+TEST(AcpBeginsByItself, WhatComesLateIsNoBeginning) {
+  AcpWorld world;
+  world.kept = {.idle_ms = 60'000, .most = 1};
+  Host host(world, world.speaks());
+  ASSERT_TRUE(host.open());
+  ASSERT_TRUE(host.run_until_ended());
+  world.agent.print(
+      AcpDriver::run,
+      R"({"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"late"}}}})"
+      "\n");
+  world.settle();
+  EXPECT_TRUE(world.asked.empty());
 }
 
 TEST_F(AcpDriver, WhatALoadedSessionRepeatsIsNotSaidAgain) {

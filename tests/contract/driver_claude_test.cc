@@ -28,7 +28,9 @@ class ClaudeWorld final : public TimedWorld {
                      .open_journal = [this](const std::string& run) { return supervisor.journal(run); }},
          .program = "/usr/bin/claude",
          .mcp_servers = {},
-         .kept = [this] { return kept; }},
+         .kept = [this] { return kept; },
+         .ask_for_turn = [this](const TaskId&, const std::string& why,
+                                std::move_only_function<void(bool)> done) { asked.push_back({why, std::move(done)}); }},
         {.supervisor = supervisor, .timers = timers, .clock = clock, .random = random_});
   }
   int left_behind() override { return supervisor.alive(); }
@@ -51,6 +53,7 @@ class ClaudeWorld final : public TimedWorld {
   FakeSupervisor supervisor{timers};
   ScriptedClaude program{supervisor, timers};
   program::Holder::Bounds kept;  // Nothing.
+  std::vector<TurnAsked> asked;  // By programs that began by themselves.
 
  private:
   std::unique_ptr<Driver> driver_;
@@ -148,13 +151,7 @@ TEST_F(ClaudeDriver, AFurtherTurnGoesOnInTheProgramThatWaitsWhereverTheServerDie
     host.prompt("and then?");
     // The first time to its end, to know how many reports there are.
     const bool whole = stored == 0;
-    if (!whole) host.store_only(before + stored - 1);
-    ASSERT_TRUE(host.open());
-    if (!whole) {
-      ASSERT_TRUE(host.run_until_reports(before + stored - 1));
-      ASSERT_TRUE(host.crash_and_reopen());
-    }
-    ASSERT_TRUE(host.run_until_ended());
+    ASSERT_TRUE(host.run_turn(stored));
     if (whole) reports = host.reports() - before + 1;
     EXPECT_EQ(host.broken(), "");
     EXPECT_EQ(host.outcome()->kind, Kind::completed);
@@ -233,6 +230,7 @@ struct ClaudeBetweenTurns : ClaudeDriver {
 
 TEST_F(ClaudeBetweenTurns, WhatItBeganByItselfIsNoAnswerToTheNextMessage) {
   begins_by_itself();
+  ASSERT_TRUE(world.run_until([&] { return world.asked.size() == 1; }));
   says(
       R"({"type":"result","subtype":"success","is_error":false,"result":"The shell has ended.","total_cost_usd":0.1})");
   ASSERT_TRUE(host.open());
@@ -240,7 +238,10 @@ TEST_F(ClaudeBetweenTurns, WhatItBeganByItselfIsNoAnswerToTheNextMessage) {
   EXPECT_EQ(host.broken(), "");
   EXPECT_EQ(world.program.prompts, 2);
   EXPECT_EQ(host.outcome()->result, "All done.");
+  EXPECT_TRUE(host.transcript().said().contains("The shell has ended."))
+      << "it is a part of the turn, before the answer";
   EXPECT_TRUE(host.transcript().said().contains("You said: and then?"));
+  EXPECT_EQ(world.supervisor.runs.size(), 1u) << "in the same program";
 }
 
 TEST_F(ClaudeBetweenTurns, TheLastWordsOfOneThatHasGoneAreNoPartOfTheNextTurn) {
@@ -252,6 +253,137 @@ TEST_F(ClaudeBetweenTurns, TheLastWordsOfOneThatHasGoneAreNoPartOfTheNextTurn) {
   EXPECT_EQ(host.outcome()->kind, Kind::completed);
   EXPECT_FALSE(host.transcript().said().contains("The shell has ended.")) << host.transcript().said();
   EXPECT_TRUE(host.transcript().said().contains("You said: and then?"));
+}
+
+// A command in the background ends while its program waits: the agent goes on by itself.
+struct ClaudeBegins {
+  explicit ClaudeBegins(program::Holder::Bounds bounds = {.idle_ms = 60'000'000, .most = 1}) { world.kept = bounds; }
+
+  void first_turn() {
+    ASSERT_TRUE(host.open());
+    ASSERT_TRUE(host.run_until_ended());
+    ASSERT_EQ(world.supervisor.runs.size(), 1u);
+  }
+  void says(const char* line) {
+    world.supervisor.print(world.supervisor.runs.begin()->first, process::Stream::out, std::string(line) + "\n");
+  }
+  void begins() {
+    const size_t before = world.asked.size();
+    says(R"({"type":"system","subtype":"task_notification","status":"completed","summary":"\"make\" completed"})");
+    says(R"({"type":"system","subtype":"background_tasks_changed","tasks":[]})");
+    says(R"({"type":"system","subtype":"init","session_id":"6b8dcbcb-cad6-4690-91ba-3af5984e986b","tools":["Bash"]})");
+    says(R"({"type":"assistant","message":{"id":"msg_9","content":[{"type":"text","text":"It is built."}]}})");
+    ASSERT_TRUE(world.run_until([&] { return world.asked.size() > before; }));
+    EXPECT_EQ(world.asked.back().why, "\"make\" completed");
+  }
+  void ends() {
+    says(R"({"type":"result","subtype":"success","is_error":false,"result":"It is built.","num_turns":1,)"
+         R"("model_usage_since_last_result":{"m":{"inputTokens":10,"outputTokens":2,"costUSD":0.5}}})");
+  }
+
+  ClaudeWorld world;
+  Host host{world, world.speaks()};
+};
+
+TEST(ClaudeBeginsByItself, ItIsATurnOfItsTaskWhereverTheServerDies) {
+  int reports = INT_MAX;
+  for (int stored = 0; stored <= reports; ++stored) {
+    SCOPED_TRACE(stored);
+    ClaudeBegins agent;
+    Host& host = agent.host;
+    ASSERT_NO_FATAL_FAILURE(agent.first_turn());
+    const double cost = host.transcript().usage.cost_usd;
+    const int before = host.reports();
+    ASSERT_NO_FATAL_FAILURE(agent.begins());
+    agent.ends();
+    host.notice("\"make\" completed", "began");
+    const bool whole = stored == 0;
+    ASSERT_TRUE(host.run_turn(stored));
+    if (whole) reports = host.reports() - before + 1;
+    EXPECT_EQ(host.broken(), "");
+    EXPECT_EQ(host.outcome()->kind, Kind::completed);
+    EXPECT_EQ(host.transcript().taken.size(), 2u);
+    EXPECT_LE(agent.world.left_behind(), 1);
+    if (!whole && stored == 1) {  // Nothing was stored of the turn: a new program is told why.
+      EXPECT_EQ(agent.world.program.prompts, 2);
+      EXPECT_TRUE(agent.world.program.told.back().contains("completed")) << agent.world.program.told.back();
+      continue;
+    }
+    EXPECT_EQ(agent.world.program.prompts, 1) << "it knows by itself";
+    EXPECT_EQ(host.outcome()->result, "It is built.");
+    EXPECT_TRUE(host.transcript().said().ends_with("It is built.")) << host.transcript().said();
+    EXPECT_EQ(host.transcript().usage.cost_usd, cost + 0.5);
+    EXPECT_EQ(agent.world.left_behind(), 1) << "it waits again";
+  }
+}
+
+TEST(ClaudeBeginsByItself, ItsQuestionsAreAsked) {
+  ClaudeBegins agent;
+  ASSERT_NO_FATAL_FAILURE(agent.first_turn());
+  const size_t asks = agent.host.transcript().asks.size();
+  ASSERT_NO_FATAL_FAILURE(agent.begins());
+  agent.says(
+      R"({"type":"control_request","request_id":"r9","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"make install"},"tool_use_id":"toolu_9"}})");
+  agent.host.notice("why", "began");
+  ASSERT_TRUE(agent.host.open());
+  ASSERT_TRUE(agent.host.run_until([&] {
+    return std::ranges::any_of(agent.world.program.told, [](const std::string& line) { return line.contains("r9"); });
+  }));
+  ASSERT_EQ(agent.host.transcript().asks.size(), asks + 1);
+  EXPECT_EQ(agent.host.transcript().asks.back().subject, "make install");
+  agent.ends();
+  ASSERT_TRUE(agent.host.run_until_ended());
+  EXPECT_EQ(agent.host.broken(), "");
+}
+
+TEST(ClaudeBeginsByItself, WhereThereIsNoSlotInTimeANewProgramIsToldWhenThereIs) {
+  ClaudeBegins agent;
+  ASSERT_NO_FATAL_FAILURE(agent.first_turn());
+  ASSERT_NO_FATAL_FAILURE(agent.begins());
+  agent.world.asked.back().done(true);
+  EXPECT_TRUE(agent.world.run_until([&] { return agent.world.left_behind() == 0; })) << "it works without a slot";
+  agent.host.notice("\"make\" completed", "began");
+  ASSERT_TRUE(agent.host.open());
+  ASSERT_TRUE(agent.host.run_until_ended());
+  EXPECT_EQ(agent.host.broken(), "");
+  EXPECT_EQ(agent.world.program.prompts, 2);
+  EXPECT_TRUE(agent.world.program.told.back().contains("completed")) << agent.world.program.told.back();
+}
+
+TEST(ClaudeBeginsByItself, WhatGetsNoTurnIsEndedAtOnce) {
+  ClaudeBegins agent;
+  ASSERT_NO_FATAL_FAILURE(agent.first_turn());
+  ASSERT_NO_FATAL_FAILURE(agent.begins());
+  const Time before = agent.world.clock.steady();
+  agent.world.asked.back().done(false);
+  EXPECT_TRUE(agent.world.run_until([&] { return agent.world.left_behind() == 0; }));
+  EXPECT_LT(agent.world.clock.steady() - before, 20'000);
+}
+
+TEST(ClaudeBeginsByItself, ItWaitsLongerWhileACommandIsInTheBackground) {
+  ClaudeBegins agent({.idle_ms = 60'000, .most = 1, .busy_ms = 600'000});
+  ASSERT_NO_FATAL_FAILURE(agent.first_turn());
+  const Time before = agent.world.clock.steady();
+  agent.says(
+      R"({"type":"system","subtype":"background_tasks_changed","tasks":[{"task_id":"b1","task_type":"local_bash"}]})");
+  EXPECT_TRUE(agent.world.run_until([&] { return agent.world.left_behind() == 0; }));
+  EXPECT_GE(agent.world.clock.steady() - before, 600'000);
+}
+
+TEST(ClaudeBeginsByItself, OneThatWakesItselfAgainAndAgainIsEndedInTheEnd) {
+  ClaudeBegins agent;
+  ASSERT_NO_FATAL_FAILURE(agent.first_turn());
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_NO_FATAL_FAILURE(agent.begins());
+    agent.ends();
+    agent.host.notice("why", "began");
+    ASSERT_TRUE(agent.host.open());
+    ASSERT_TRUE(agent.host.run_until_ended());
+  }
+  const size_t asked = agent.world.asked.size();
+  agent.says(R"({"type":"system","subtype":"init","session_id":"6b8dcbcb-cad6-4690-91ba-3af5984e986b","tools":[]})");
+  EXPECT_TRUE(agent.world.run_until([&] { return agent.world.left_behind() == 0; }));
+  EXPECT_EQ(agent.world.asked.size(), asked);
 }
 
 TEST_F(ClaudeDriver, ItHasItsOwnKeysAndNobodyElses) {

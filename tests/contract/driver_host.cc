@@ -172,7 +172,9 @@ Host::~Host() = default;
 
 MessageId Host::prompt(const std::string& text) { return add_message({.type = PartType::text, .text = text}); }
 
-MessageId Host::notice(const std::string& text) { return add_message({.type = PartType::notice, .text = text}); }
+MessageId Host::notice(const std::string& text, const std::string& name) {
+  return add_message({.type = PartType::notice, .text = text, .name = name});
+}
 
 void Host::carry(const std::string& asked, const std::string& answered) {
   for (const auto& [role, text] : {std::pair(Role::assistant, answered), std::pair(Role::user, asked)}) {
@@ -353,6 +355,14 @@ bool Host::step_until(const std::function<bool()>& done) {
     } while (!when_stored_.empty() && !lost_);
     return done();
   });
+}
+
+bool Host::run_turn(int dies_at) {
+  const int last = reports() + dies_at - 1;
+  if (dies_at > 0) store_only(last);
+  if (!open()) return false;
+  if (dies_at > 0 && (!run_until_reports(last) || !crash_and_reopen())) return false;
+  return run_until_ended();
 }
 
 bool Host::run_until_ended() {

@@ -107,8 +107,8 @@ class Host final : public Sink {
 
   // A user's message: given with the next open(), or sent where the turn is at work.
   MessageId prompt(const std::string& text);
-  // A notice to its session: likewise.
-  MessageId notice(const std::string& text);
+  // A notice to its session: likewise. `name`: of what kind it is.
+  MessageId notice(const std::string& text, const std::string& name = {});
   // What a fork takes over: a question and its answer, before its own first turn.
   void carry(const std::string& asked, const std::string& answered);
   Status send(const std::string& text, MessageId* id = nullptr);
@@ -145,6 +145,8 @@ class Host final : public Sink {
     step_until([] { return false; });
   }
   bool run_until_ended();
+  // The next turn, to its end. `dies_at` > 0: the server dies when it has stored one report less than that of it.
+  bool run_turn(int dies_at);
   bool run_until_reports(int count);
 
   Turn& turn() { return *turn_; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -29,6 +30,12 @@ class TimedWorld : public DriverWorld {
 
   ManualClock clock;
   TimerQueue timers{clock};
+};
+
+// A program that began to work by itself asks for a turn of its task (driver/program/beginning.h).
+struct TurnAsked {
+  std::string why;
+  std::move_only_function<void(bool)> done;
 };
 
 inline Launch agent_launch(std::string agent, std::string prompt) {

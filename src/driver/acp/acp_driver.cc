@@ -23,6 +23,18 @@ constexpr program::Kind kind = {.driver = "acp",
                                     "Agents over ACP do not run in errand's sandbox: they need their own "
                                     "keys and folders."};
 
+// What comes late is the rest of the turn: not every agent has said all when it answers a prompt.
+constexpr Millis settle_ms = 2'000;
+
+// The protocol knows no work without a prompt, and no word for its beginning: what an agent says or asks then is it.
+// What it says of a call may be late news of an old one.
+program::Heard hear(std::string_view line) {
+  const Incoming in = parse_incoming(line);
+  const bool updates = in.kind == Incoming::Kind::update;
+  return {.begins = (updates && in.update.type == Update::Type::text) || in.kind == Incoming::Kind::permission,
+          .leads = updates && (in.update.type == Update::Type::thought || in.update.type == Update::Type::call)};
+}
+
 class AcpDriver final : public program::ProgramDriver {
  public:
   AcpDriver(AcpOptions options, AcpParts parts)
@@ -33,7 +45,7 @@ class AcpDriver final : public program::ProgramDriver {
                        .engine = parts.engine,
                        .artifacts = parts.artifacts,
                        .programs = parts.programs},
-                      options.kept, {}),
+                      options.kept, {.hear = hear, .ask = options.ask_for_turn, .settle_ms = settle_ms}),
         options_(std::move(options)),
         parts_(parts) {
     options_.command = ProgramDriver::options();
@@ -98,6 +110,7 @@ Result<std::unique_ptr<Turn>> AcpDriver::open(TurnRequest request, Sink& sink) {
     if (kept && before) {
       state = go_on_after(std::move(*before), *kept);
       beginning.kept = true;
+      beginning.began = kept->began;
     }
   }
   if (state->run.empty()) release_before(task.id, task.run);

@@ -30,6 +30,7 @@ struct AcpOptions {
   std::string version;                            // errand's.
   program::McpServers mcp_servers;                // Of a task that has enable_mcp.
   std::function<program::Holder::Bounds()> kept;  // How many processes wait for a further turn. Absent: none.
+  program::AskForTurn ask_for_turn = {};          // For one that begins by itself. Absent: it is ended.
   std::function<fork::Limits()> fork_limits = [] { return fork::Limits{}; };  // As they are set now.
 };
 

@@ -1,31 +1,19 @@
 #include "driver/acp/acp_turn.h"
 
 #include <algorithm>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
-#include "base/text.h"
-#include "driver/acp/limit.h"
-#include "driver/agent_driver.h"
 #include "driver/run/spawn.h"
-#include "fork/transcript.h"
 
 namespace errand::acp {
 
 namespace {
 
-constexpr Millis handshake_ms = 120'000;  // For an agent to start and to open a session: some fetch things first.
-constexpr Millis settle_ms = 400;         // Without a word, an agent has repeated all of a loaded session.
-constexpr Millis named_ms = 400;          // As long may the arguments of a call take that was named.
-constexpr Millis cancel_ms = 5'000;       // For an agent to say that it has stopped.
-constexpr Millis leave_ms = 700;          // For it to leave by itself when its input ends.
+constexpr Millis named_ms = 400;     // As long may the arguments of a call take that was named.
+constexpr Millis cancel_ms = 5'000;  // For an agent to say that it has stopped.
+constexpr Millis leave_ms = 700;     // For it to leave by itself when its input ends.
 constexpr Millis grace_ms = 3'000;
-constexpr Millis unknown_wait_ms = 60'000, unknown_wait_max_ms = 900'000;  // Where nobody says when the limit ends.
-constexpr Millis sleep_max_ms = 3'600'000;                                 // A clock may be set: it is looked at again.
-constexpr const char* go_on_text = "The usage limit is over. Go on where you stopped.";
-
-constexpr size_t asked_again_max = 32 * 1024;  // Of what is asked once more behind it.
 
 std::string limit_text(const std::string& who) { return who + " waits for the usage limit of its account."; }
 
@@ -85,6 +73,7 @@ AcpTurn::AcpTurn(const AcpOptions& options, const AcpParts& parts, program::Hold
       pause_(parts.timers),
       stopping_timer_(parts.timers),
       limit_timer_(parts.timers),
+      quiet_(parts.timers),
       terminals_({.supervisor = parts.supervisor,
                   .options = options.command,
                   .files = files_,
@@ -216,7 +205,8 @@ void AcpTurn::started(int64_t last_taken) {
   } else if (request_.reattach) {
     out.emplace_back(report::GoesOn{});
   }
-  if (goes_on && !stopping_) choose_or_prompt();
+  if (goes_on && !stopping_ && !beginning_.began) choose_or_prompt();
+  if (!stopping_ && (state_.by_itself || (goes_on && beginning_.began))) listen(out);
   if (state_.phase == Phase::settling) settle();
   if (state_.phase == Phase::leaving) leave();
   if (stopping_ && (state_.phase < Phase::prompting || state_.until)) child_->stop(grace_ms);
@@ -243,6 +233,10 @@ void AcpTurn::refused(int64_t number, const Error&) {
 Status AcpTurn::send(const Message& message) {
   if (over_ || stopping_ || state_.phase == Phase::leaving) return fail(Code::conflict, "The turn is over.");
   if (known_.insert(message.id).second) waiting_.push_back(message);
+  if (!started_ || !state_.by_itself) return {};
+  std::vector<Report> out;
+  listen(out);
+  tell(std::move(out));
   return {};
 }
 
@@ -259,6 +253,7 @@ void AcpTurn::lines(std::span<const lines::Line> lines) {
     if (over_) return;
   }
   if (state_.phase == Phase::settling) settle();
+  if (state_.phase == Phase::prompting && state_.by_itself) wait_for_quiet();
   if (state_.phase == Phase::prompting && state_.translator.has_unbegun())
     pause_.set(named_ms, [this] {
       std::vector<Report> begun;
@@ -313,244 +308,14 @@ void AcpTurn::answered(const Incoming& in, std::vector<Report>& out) {
   if (state_.phase == Phase::opening) return opened(in.body, out);
 }
 
-// ---- The way to the first prompt
-
-// A process that says nothing is not waited for for ever. With a prompt in flight that is the task's own idle limit.
-void AcpTurn::be_patient() {
-  if (state_.phase >= Phase::prompting) return patience_.cancel();
-  patience_.set(handshake_ms, [this] {
-    std::vector<Report> out;
-    finish({.kind = Outcome::Kind::failed,
-            .result = {},
-            .error = TaskError{"spawn_failed",
-                               fmt::format("{} did not answer within {} seconds of its start; run `{}` in a terminal "
-                                           "and see what it says.",
-                                           agent_name(), handshake_ms / 1'000, command_text()),
-                               {}}},
-           out);
-    tell(std::move(out));
-    leave();
-  });
-}
-
-void AcpTurn::initialized(const std::string& result, std::vector<Report>& out) {
-  state_.agent = parse_agent(result);
-  if (state_.agent.protocol != 1)
-    return finish({.kind = Outcome::Kind::failed,
-                   .result = {},
-                   .error = TaskError{"agent_error",
-                                      fmt::format("{} speaks version {} of the Agent Client Protocol; errand speaks 1.",
-                                                  agent_name(), state_.agent.protocol),
-                                      {}}},
-                  out);
-  state_.session = request_.task->driver_session;
-  if (state_.session.empty()) return open_session("session/new");
-  if (state_.agent.resume) return open_session("session/resume");
-  if (state_.agent.load) return open_session("session/load");
-  out.emplace_back(report::Warning{
-      "session_anew",
-      fmt::format("{} cannot take up an earlier session: it gets the conversation as a text.", agent_name())});
-  open_session("session/new");
-}
-
-void AcpTurn::open_session(std::string method) {
-  state_.phase = Phase::opening;
-  state_.method = std::move(method);
-  if (state_.method == "session/new") {
-    state_.session.clear();
-    state_.is_new = true;
-  }
-  state_.request = ++state_.last_request;
-  be_patient();
-  put(session_line(), {}, Frame{.opens = true});
-}
-
-std::string AcpTurn::session_line() const {
-  const Task& task = *request_.task;
-  OpenSession session{.session = state_.session,
-                      .work_dir = task.launch.work_dir.empty() ? "/" : task.launch.work_dir,
-                      .add_dirs = state_.agent.directories ? task.launch.add_dirs : std::vector<std::string>(),
-                      .servers = {},
-                      .as_root = ::geteuid() == 0};
-  for (const program::McpServer& server : beginning_.servers)
-    if (server.url.empty() || state_.agent.http) session.servers.push_back(server);
-  return open_line(state_.request, state_.method, session);
-}
-
-void AcpTurn::opened(const std::string& result, std::vector<Report>& out) {
-  const SessionInfo info = parse_session(result);
-  child_->is_ready(state_.agent.version);
-  if (state_.method == "session/new") {
-    if (info.id.empty())
-      return finish({.kind = Outcome::Kind::failed,
-                     .result = {},
-                     .error = TaskError{"agent_error", agent_name() + " opened a session without an id.", {}}},
-                    out);
-    state_.session = info.id;
-    out.emplace_back(report::AgentSession{info.id});
-  }
-  const auto mode = request_.agent->options.find("mode");
-  const std::string& model = request_.task->launch.model;
-  wish(info.model, model.empty() ? request_.agent->model : model, "model", out);
-  wish(info.mode, mode == request_.agent->options.end() ? "" : mode->second, "mode", out);
-  if (state_.method == "session/load") {
-    state_.phase = Phase::settling;
-    return;  // lines() waits until it is quiet.
-  }
-  choose_or_prompt();
-}
-
-void AcpTurn::not_opened(const RpcError& error, std::vector<Report>& out) {
-  if (error.code == auth_required || state_.method == "session/new")
-    return finish(outcome_of(error, state_.agent, command_text()), out);
-  out.emplace_back(report::Warning{
-      "session_anew", fmt::format("{} no longer has the session of this task ({}): it gets the conversation as a text.",
-                                  agent_name(), error.message)});
-  open_session("session/new");
-}
-
-void AcpTurn::settle() {
-  pause_.set(settle_ms, [this] {
-    choose_or_prompt();
-    tell({});
-  });
-}
-
-void AcpTurn::wish(const Choice& choice, const std::string& value, std::string_view what, std::vector<Report>& out) {
-  if (value.empty() || value == choice.current) return;
-  if (choice.offered()) {
-    state_.wishes.push_back({{.method = choice.method, .config = choice.config, .current = {}, .values = {}}, value});
-    return;
-  }
-  out.emplace_back(report::Warning{
-      "choice_refused", fmt::format("{} offers no choice of its {}: \"{}\" is not used.", agent_name(), what, value)});
-}
-
-void AcpTurn::choose_or_prompt() {
-  if (state_.wishes.empty()) return prompt();
-  state_.phase = Phase::choosing;
-  const Wish wish = std::move(state_.wishes.front());
-  state_.wishes.pop_front();
-  state_.request = ++state_.last_request;
-  put(choose_line(state_.request, state_.session, wish.choice, wish.value));
-}
-
-// ---- Prompts
-
-// What stands before the first prompt of a new session: the agent's own instructions, and the conversation where there
-// is one (a fork's; that of a session which is gone).
-std::vector<std::string> AcpTurn::prelude() {
-  std::vector<std::string> texts;
-  if (!std::exchange(state_.is_new, false)) return texts;
-  if (!request_.agent->prompt.empty()) texts.push_back(request_.agent->prompt);
-  std::vector<Message> before;
-  std::ranges::copy_if(request_.history, std::back_inserter(before),
-                       [&](const Message& message) { return !known_.contains(message.id); });
-  if (before.empty()) return texts;
-  // A fork's was cut when it was launched.
-  if (!request_.task->launch.fork || !request_.task->driver_session.empty())
-    if (Result<fork::Prepared> cut = fork::prepare(before, {}, {}, options_.fork_limits()))
-      before = std::move(cut->messages);
-  texts.push_back(fork::transcript(before));
-  return texts;
-}
-
-void AcpTurn::prompt(const std::string& otherwise) {
-  state_.phase = Phase::prompting;
-  be_patient();
-  Frame frame;
-  std::vector<std::string> texts = prelude();
-  if (!waiting_.empty()) prompted_.clear();
-  for (const Message& message : waiting_) {
-    texts.push_back(words_of(message));
-    prompted_ += (prompted_.empty() ? "" : "\n\n") + texts.back();
-    frame.messages.push_back(message.id);
-  }
-  waiting_.clear();
-  state_.failing = false;
-  if (texts.empty()) texts.emplace_back(otherwise);
-  state_.request = ++state_.last_request;
-  put(prompt_line(state_.request, state_.session, texts), std::move(frame));
-}
-
-void AcpTurn::prompt_answered(const Incoming& in, std::vector<Report>& out) {
-  pause_.cancel();
-  state_.translator.close(out);
-  state_.asks.clear();
-  if (in.kind == Incoming::Kind::error) {
-    if (stopping_) return finish({.kind = Outcome::Kind::stopped}, out);
-    if (wait_for_limit(in.error, out)) return;
-    return finish(outcome_of(in.error, state_.agent, command_text()), out);
-  }
-  const Stopped stopped = parse_stopped(in.body);
-  // An agent that says what its session costs does so apart from the tokens: these are paid for with that.
-  if (stopped.usage != Usage{})
-    out.emplace_back(
-        report::Used{.usage = stopped.usage,
-                     .source = state_.translator.cost_usd() > 0 ? PriceSource::agent : PriceSource::unknown});
-  if (stopping_) return finish({.kind = Outcome::Kind::stopped}, out);
-  if (!waiting_.empty()) return prompt();
-  if (state_.failing) {
-    const RpcError failed{-32603, std::string(trim(state_.translator.said())), {}};
-    if (wait_for_limit(failed, out)) return;
-    return finish(outcome_of(failed, state_.agent, command_text()), out);
-  }
-  state_.backoff_ms = 0;
-  finish(outcome_of(stopped, state_.translator.said()), out);
-}
-
-// ---- The usage limit (R4.5)
-
-bool AcpTurn::wait_for_limit(const RpcError& error, std::vector<Report>& out) {
-  const Time now = parts_.clock.wall();
-  const std::optional<Limit> limit = limit_in(error, now);
-  if (!limit) return false;
-  Time until = limit->until;
-  if (!until) {
-    state_.backoff_ms = std::clamp<Millis>(state_.backoff_ms * 2, unknown_wait_ms, unknown_wait_max_ms);
-    until = now + state_.backoff_ms;
-  }
-  state_.until = std::min(until, now + quota_wait_max_ms);
-  out.emplace_back(report::Waits{WaitKind::quota, std::string(first_line(error.message)), state_.until});
-  sleep();
-  return true;
-}
-
-void AcpTurn::sleep() {
-  const Millis left = std::clamp<Millis>(state_.until - parts_.clock.wall(), 0, sleep_max_ms);
-  limit_timer_.set(left, [this] { state_.until > parts_.clock.wall() ? sleep() : go_on(); });
-}
-
-void AcpTurn::go_on() {
-  if (over_ || stopping_ || !state_.until) return;
-  limit_timer_.cancel();
-  state_.until = {};
-  // Not every agent keeps a prompt that it could not answer.
-  const auto asked = std::find_if(request_.history.rbegin(), request_.history.rend(),
-                                  [](const Message& message) { return message.role == Role::user; });
-  std::string text = go_on_text;
-  if (prompted_.empty() && asked != request_.history.rend()) prompted_ = words_of(*asked);
-  if (!prompted_.empty())
-    text += "\n\nYou were asked:\n" + prompted_.substr(0, utf8_prefix(prompted_, asked_again_max));
-  prompt(text);
-  tell({report::GoesOn{}});
-}
-
-bool AcpTurn::lift_quota() {
-  if (over_ || stopping_ || !state_.until) return false;
-  // It is just being taken up: its wait is over then.
-  if (!started_) state_.until = parts_.clock.wall();
-  if (started_) go_on();
-  return true;
-}
-
 // ---- Its end
 
 void AcpTurn::stop() {
   if (over_ || std::exchange(stopping_, true) || state_.phase == Phase::leaving) return;
   if (preparing_) return end({.kind = Outcome::Kind::stopped});
   limit_timer_.cancel();
-  if (!started_ || state_.phase < Phase::prompting || state_.until) return child_->stop(grace_ms);
+  // The protocol knows no way to cancel what it was not asked for.
+  if (!started_ || state_.phase < Phase::prompting || state_.until || state_.by_itself) return child_->stop(grace_ms);
   cancel_asks();
   tell({});
 }
@@ -569,6 +334,7 @@ void AcpTurn::finish(Outcome outcome, std::vector<Report>& out) {
   state_.end = std::move(outcome);
   patience_.cancel();
   pause_.cancel();
+  quiet_.cancel();
   stopping_timer_.cancel();
 }
 
@@ -585,7 +351,8 @@ void AcpTurn::hand_over() {
                      .next = state_.next,
                      .key = beginning_.key,
                      .state = encode(state_),
-                     .cpu_s = std::max(cpu_s_, state_.cpu_from)};
+                     .cpu_s = std::max(cpu_s_, state_.cpu_from),
+                     .begun = told_ ? 0 : state_.begun};
   child_.reset();
   holder_.keep(*request_.task, std::move(kept));
   end(*state_.end);
@@ -632,7 +399,7 @@ void AcpTurn::drop() {
 }
 
 void AcpTurn::cancel_timers() {
-  for (Timer* timer : {&patience_, &pause_, &stopping_timer_, &limit_timer_}) timer->cancel();
+  for (Timer* timer : {&patience_, &pause_, &stopping_timer_, &limit_timer_, &quiet_}) timer->cancel();
 }
 
 // ---- Signs of life

@@ -28,7 +28,8 @@ namespace errand::acp {
 struct Beginning {
   process::SpawnRequest spawn;  // A process of its own, under its own name.
   std::string key;              // program::Kept::key of it.
-  bool kept = false;            // It goes on in the process of the turn before, which the state names.
+  bool kept = false;            // It goes on in the process of the turn before, which the state names,
+  bool began = false;           // and which works by itself already.
   std::vector<program::McpServer> servers;
 };
 
@@ -76,6 +77,9 @@ class AcpTurn final : public Turn, private lines::Listener {
   void prompt(const std::string& otherwise = "Go on.");
   std::vector<std::string> prelude();
   void prompt_answered(const Incoming& in, std::vector<Report>& out);
+  // It works without a prompt: what it says is the turn, until somebody has something to say to it.
+  void listen(std::vector<Report>& out);
+  void wait_for_quiet();
 
   void ask(const Incoming& in, std::vector<Report>& out);
   void give(const std::string& request_id, const std::string& decision, const std::string& word);
@@ -111,7 +115,7 @@ class AcpTurn final : public Turn, private lines::Listener {
   State state_;
   std::unique_ptr<lines::LineChild> child_;  // None, once it is the holder's.
   Beside files_;
-  Timer patience_, pause_, stopping_timer_, limit_timer_;
+  Timer patience_, pause_, stopping_timer_, limit_timer_, quiet_;
   Terminals terminals_;
   // Terminals that start when the checkpoint has them: their command, and the request for it.
   struct Start {
@@ -122,6 +126,7 @@ class AcpTurn final : public Turn, private lines::Listener {
   std::vector<Start> starts_;
   std::deque<Message> waiting_;  // Not in a prompt yet.
   std::set<MessageId> known_;
+  bool told_ = false;     // Somebody has said something in this turn.
   std::string prompted_;  // The messages of the last prompt.
   // Decisions that came before it was taken up again: what was decided, and the word that came with it.
   std::map<std::string, std::pair<std::string, std::string>> decided_;

@@ -85,6 +85,7 @@ State go_on_after(State before, const program::Kept& kept) {
   state.last_request = before.last_request;
   state.session = std::move(before.session);
   state.agent = std::move(before.agent);
+  if (kept.began) state.begun = kept.begun + 1;
   return state;
 }
 
@@ -127,6 +128,7 @@ std::string encode(const State& state) {
     out.end();
   }
   if (state.until || state.backoff_ms > 0) out.field("until", state.until.ms).field("backoff", state.backoff_ms);
+  if (state.begun > 0) out.field("begun", state.begun).field("by_itself", state.by_itself);
   out.field("asked", state.asked);
   if (state.end) write_end(out, *state.end);
   out.key("mark").raw(state.translator.mark()).end();
@@ -190,6 +192,10 @@ Result<State> decode(std::string_view text) {
   if (!in.at("until").is_null()) {
     state.until = Time{in.number("until")};
     state.backoff_ms = in.number("backoff");
+  }
+  if (!in.at("begun").is_null()) {
+    state.begun = static_cast<int>(in.number("begun"));
+    state.by_itself = in.flag("by_itself");
   }
   state.asked = in.number("asked");
   bool end_good = true;

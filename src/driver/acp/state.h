@@ -69,6 +69,8 @@ struct State {
   std::vector<std::string> serving;  // Requests for files and terminals that are being served, by the agent's ids.
   std::vector<OpenTerminal> terminals;
   int64_t terminals_made = 0;  // So far: their ids are made of it.
+  bool by_itself = false;      // It works without a prompt of ours: none is in flight.
+  int begun = 0;               // It began this turn by itself, and so many in a row; 0: a message did.
   bool failing = false;        // As the agent last said of the turn.
   Time until;                  // It waits for a usage limit until then (wall time), and no prompt is in flight.
   Millis backoff_ms = 0;       // The last such wait where nobody said for how long.

@@ -37,6 +37,7 @@ class Translator {
   // After from(): what was said before, which the mark does not hold.
   void set_said(std::string text) { said_ = std::move(text); }
   bool is_open() const { return open_; }
+  bool is_settled() const;  // No call is at work.
 
   // From which it can go on behind what it has reported. A JSON array.
   std::string mark() const;
@@ -55,7 +56,6 @@ class Translator {
   void begin_message(std::vector<Report>& out);
   void begin_call(Call& call, std::vector<Report>& out);
   void end_call(Call& call, std::vector<Report>& out);
-  bool is_settled() const;
 
   bool open_ = false;
   std::string message_id_;

@@ -41,6 +41,7 @@ std::string ClaudeTurn::checkpoint() const {
   for (const auto& [request_id, question] : asks_) out.field(request_id, question);
   out.end().key("mark").raw(translator_.mark());
   out.field("working", working_).field("background", background_).field("lifecycle", lifecycle_);
+  out.field("shells", shells_).field("begun", begun_);
   out.field("until", until_.ms).field("backoff", backoff_ms_);
   if (last_) {
     out.key("result").object().field("is_error", last_->is_error).field("subtype", last_->subtype);
@@ -63,6 +64,8 @@ void ClaudeTurn::restore(std::string_view text) {
   working_ = flag_at(*object, "working");
   lifecycle_ = flag_at(*object, "lifecycle");
   background_ = number_at(*object, "background");
+  shells_ = number_at(*object, "shells");
+  begun_ = static_cast<int>(number_at(*object, "begun"));
   until_ = Time{number_at(*object, "until")};
   backoff_ms_ = number_at(*object, "backoff");
   if (const auto* sent = object->if_contains("sent"); sent && sent->is_array())

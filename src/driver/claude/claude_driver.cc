@@ -70,8 +70,14 @@ run::Options for_program(run::Options options) {
   return options;
 }
 
-// It begins a turn by itself, as when a shell in the background has ended.
-bool wakes(std::string_view line) { return parse_line(line).type == Event::Type::init; }
+// A shell or a helper in the background has ended: Claude Code says so, and begins a turn of its own.
+program::Heard hear(std::string_view line) {
+  const Event event = parse_line(line);
+  program::Heard heard{.begins = event.type == Event::Type::init};
+  if (event.type == Event::Type::notification) heard.why = event.text;
+  if (event.type == Event::Type::background) heard.busy = event.count + event.shells > 0;
+  return heard;
+}
 
 class ClaudeDriver final : public program::ProgramDriver, public Conversations {
  public:
@@ -83,7 +89,7 @@ class ClaudeDriver final : public program::ProgramDriver, public Conversations {
                        .engine = parts.engine,
                        .artifacts = parts.artifacts,
                        .programs = parts.programs},
-                      options.kept, wakes),
+                      options.kept, {.hear = hear, .ask = options.ask_for_turn}),
         options_(std::move(options)),
         parts_(parts) {
     options_.command = ProgramDriver::options();

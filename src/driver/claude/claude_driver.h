@@ -26,6 +26,7 @@ struct Options {
   std::string program;              // Absolute.
   program::McpServers mcp_servers;  // Of a task that has enable_mcp. Absent: Claude Code gets none of errand's.
   std::function<program::Holder::Bounds()> kept;  // How many programs wait for a further turn. Absent: none.
+  program::AskForTurn ask_for_turn = {};          // For one that begins by itself. Absent: it is ended.
 };
 
 // All outlive the driver.

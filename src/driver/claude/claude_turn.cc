@@ -67,6 +67,7 @@ ClaudeTurn::ClaudeTurn(const Options& options, const Parts& parts, program::Hold
     next_ = beginning_.kept->next;
     cpu_from_ = beginning_.kept->cpu_s;
     lifecycle_ = true;  // See can_keep().
+    if (beginning_.kept->began) begun_ = beginning_.kept->begun + 1;
   }
   for (const Message& message : request_.messages)
     if (known_.insert(message.id).second) waiting_.push_back(message);
@@ -132,8 +133,21 @@ void ClaudeTurn::started(int64_t taken) {
   }
   for (const auto& [request_id, answer] : std::map(answers_))
     if (asks_.contains(request_id)) give(request_id);
+  take_beginnings();
   put_waiting();
   close_where_done();
+}
+
+// It has begun by itself: nobody needs to tell it so.
+void ClaudeTurn::take_beginnings() {
+  if (begun_ == 0) return;
+  std::vector<Report> out;
+  std::erase_if(waiting_, [&](const Message& message) {
+    if (!program::is_beginning(message)) return false;
+    out.emplace_back(report::Taken{message.id});
+    return true;
+  });
+  if (!out.empty()) report(std::move(out));
 }
 
 // Claude Code keeps it from then on.
@@ -162,6 +176,7 @@ void ClaudeTurn::put_waiting() {
     const bool asks = !is_note(message) || working_ || waiting_.size() == 1;
     put({.kind = Sent::Kind::message, .key = message.id.value, .uuid = uuid}, user_line(words_of(message), uuid, asks));
     if (sent_.size() == before) return;
+    told_ = told_ || !is_note(message);
     waiting_.pop_front();
   }
 }
@@ -185,6 +200,7 @@ Status ClaudeTurn::send(const Message& message) {
   if (over_ || stopping_ || closing_) return fail(Code::conflict, "The turn is over.");
   if (!known_.insert(message.id).second) return {};
   waiting_.push_back(message);
+  if (running_) take_beginnings();
   put_waiting();
   return {};
 }
@@ -278,6 +294,7 @@ void ClaudeTurn::take(const Event& event, std::vector<Report>& out) {
     case Event::Type::background:
       if (background_ > 0 && event.count == 0) settle_timer_.set(settle_ms, [this] { close_where_done(); });
       background_ = event.count;
+      shells_ = event.shells;
       break;
     case Event::Type::limit:
       if (event.rejected) resets_ = event.resets;
@@ -472,8 +489,13 @@ void ClaudeTurn::hand_over() {
   over_ = true;
   cancel_timers();
   child_.reset();
-  holder_.keep(*request_.task,
-               {.run = run_, .next = next_, .key = beginning_.key, .state = {}, .cpu_s = cpu_from_ + cpu_s_});
+  holder_.keep(*request_.task, {.run = run_,
+                                .next = next_,
+                                .key = beginning_.key,
+                                .state = {},
+                                .cpu_s = cpu_from_ + cpu_s_,
+                                .busy = shells_ > 0,
+                                .begun = told_ ? 0 : begun_});
   sink_.ended(std::move(how));
 }
 
@@ -515,6 +537,7 @@ void ClaudeTurn::ended(const lines::End& end) {
     next_ = 0;
     cpu_from_ = 0;
     lifecycle_ = false;
+    begun_ = 0;
     child_ = holder_.child(*request_.task, run_, *this);
     return prepare();
   }

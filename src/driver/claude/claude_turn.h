@@ -68,6 +68,7 @@ class ClaudeTurn final : public Turn, private lines::Listener {
   void used(const process::RunUsage& usage) override;
 
   void prepare();
+  void take_beginnings();
   void put_waiting();
   void put(Sent sent, std::string line);
   void give(const std::string& request_id);
@@ -113,7 +114,9 @@ class ClaudeTurn final : public Turn, private lines::Listener {
   Translator translator_;
   bool working_ = false;       // Between its init and its result.
   int64_t background_ = 0;     // Helpers of its own that are at work.
+  int64_t shells_ = 0;         // Commands that it has left in the background.
   bool lifecycle_ = false;     // It says what becomes of messages.
+  int begun_ = 0;              // It began this turn by itself, and so many in a row; 0: a message did.
   std::optional<Event> last_;  // The last result.
   Time until_;                 // It waits for the usage limit until then.
   Millis backoff_ms_ = 0;      // The last wait where nobody said for how long.
@@ -127,6 +130,7 @@ class ClaudeTurn final : public Turn, private lines::Listener {
   Time resets_;                        // When the account's limit ends, as far as it said.
   double cpu_s_ = 0;
   bool preparing_ = false, running_ = false, closing_ = false, stopping_ = false, over_ = false;
+  bool told_ = false;                        // Somebody has said something in this turn.
   bool kept_ = false;                        // The program of the turn before is being taken up.
   bool alive_ = false;                       // Something came since the last probe.
   std::unique_ptr<lines::LineChild> child_;  // Last: it calls the rest. None, once it is the holder's.

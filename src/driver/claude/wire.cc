@@ -135,10 +135,15 @@ void read_system(const json::value& value, Event& event) {
     event.error = text(at(value, "error"));
   } else if (subtype == "background_tasks_changed") {
     event.type = Type::background;
-    // A shell that was left running is no work that it will come back to.
-    if (const json::array* tasks = at(value, "tasks").if_array())
-      event.count = std::ranges::count_if(
-          *tasks, [](const json::value& task) { return text(at(task, "task_type")) != "local_bash"; });
+    // A shell may be left running for good (a server that is to be tried): a turn does not wait for it.
+    if (const json::array* tasks = at(value, "tasks").if_array()) {
+      event.shells = std::ranges::count_if(
+          *tasks, [](const json::value& task) { return text(at(task, "task_type")) == "local_bash"; });
+      event.count = static_cast<int64_t>(tasks->size()) - event.shells;
+    }
+  } else if (subtype == "task_notification") {
+    event.type = Type::notification;
+    event.text = text(at(value, "summary"));
   }
 }
 

@@ -39,7 +39,8 @@ struct Event {
     requests,       // It wants something else: request_id.
     lifecycle,      // What became of the message `uuid`: `state`.
     retry,          // The model is asked again: attempt, delay_ms, error, status.
-    background,     // `count` helpers of its own are at work.
+    background,     // `count` helpers and `shells` of its own are at work.
+    notification,   // One of these has ended: `text`, one line or more. It goes on because of it.
     limit,          // What it knows of the account's limits: rejected, resets.
   } type = Type::other;
   std::string session_id;
@@ -57,12 +58,13 @@ struct Event {
   std::string error;   // retry, assistant: the kind of error.
   int64_t status = 0;  // retry, result: of HTTP.
   int64_t count = 0;
+  int64_t shells = 0;
   bool rejected = false;
   Time resets;
   // result:
   bool is_error = false;
   std::string subtype;
-  std::string text;             // What it said last, or what went wrong.
+  std::string text;             // What it said last, or what went wrong. notification: what has ended, and how.
   std::string terminal_reason;  // "completed", "api_error", "aborted_tools", ...
   int64_t queued = 0;           // Messages that it goes on with by itself.
   bool idle = false;            // The model was not asked: what it took asked for no answer.

@@ -23,11 +23,11 @@ run::Options with_journals(run::Options options) {
 }  // namespace
 
 ProgramDriver::ProgramDriver(Kind kind, run::Options options, Parts parts, std::function<Holder::Bounds()> bounds,
-                             Holder::Wakes wakes)
+                             Holder::Habits habits)
     : kind_(kind),
       options_(std::make_shared<run::Options>(with_journals(std::move(options)))),
       parts_(parts),
-      holder_(line_parts(), kind_.driver, std::move(bounds), std::move(wakes)) {
+      holder_(line_parts(), kind_.driver, std::move(bounds), std::move(habits)) {
   if (parts_.programs != nullptr) parts_.programs->on_want_room([this] { holder_.end_each(); });
 }
 

@@ -36,7 +36,7 @@ struct Parts {
 class ProgramDriver : public Driver {
  public:
   ProgramDriver(Kind kind, run::Options options, Parts parts, std::function<Holder::Bounds()> bounds,
-                Holder::Wakes wakes);
+                Holder::Habits habits);
 
   Capabilities capabilities() const override { return agent_capabilities(); }
   Status check(const Launch& launch) const override;

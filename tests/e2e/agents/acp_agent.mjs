@@ -11,6 +11,7 @@
 //   { wait: name }      until FOLDER/name exists, or the prompt is cancelled
 //   { stop: reason }    ends the prompt so; { error: text, data } ends it with an error; { env: name } says a variable
 //   { servers }         says the MCP servers that it was given
+//   { later: [steps] }  these are followed by itself, when the prompt is answered; { mumble: name } says "." until FOLDER/name exists
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -109,6 +110,11 @@ async function follow(steps, id, client, signal) {
     if (step.wait) {
       fs.writeFileSync(path.join(folder, `at-${step.wait}`), '');
       while (!signal.aborted && !fs.existsSync(path.join(folder, step.wait))) await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    if (step.later) setTimeout(() => follow(step.later, id, client, new AbortController().signal));
+    while (step.mumble && !fs.existsSync(path.join(folder, step.mumble))) {
+      await say('.');
+      await new Promise((resolve) => setTimeout(resolve, 200));
     }
     if (step.error) throw new RequestError(-32603, step.error, step.data);
     if (step.stop) return { stopReason: step.stop, said };

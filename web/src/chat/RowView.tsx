@@ -68,7 +68,8 @@ function NoteRow({ row }: { row: Extract<Row, { kind: 'system' }> }) {
   const compaction = row.name === 'compaction';
   // A notice is a report: a heading, and what there is to say.
   const notice = row.message.role === 'user';
-  const long = compaction || notice || row.text.length > 280 || row.text.split('\n').length > 4;
+  const began = row.name === 'began';
+  const long = compaction || (notice && !began) || row.text.length > 280 || row.text.split('\n').length > 4;
   const title = row.text.split('\n', 1)[0]?.replace(/^#+\s*/, '') ?? '';
   if (!long)
     return (
@@ -77,7 +78,9 @@ function NoteRow({ row }: { row: Extract<Row, { kind: 'system' }> }) {
         data-note={row.name ?? 'note'}
       >
         <Info size={15} className="mt-0.5 shrink-0" aria-hidden />
-        <span className="min-w-0 whitespace-pre-wrap break-words">{row.text}</span>
+        <span className="min-w-0 whitespace-pre-wrap break-words">
+          {began ? t('chat.note.began', { why: row.text }) : row.text}
+        </span>
       </p>
     );
   const Icon = compaction ? FoldVertical : notice ? BellRing : Info;
