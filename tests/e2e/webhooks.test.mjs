@@ -106,8 +106,8 @@ test('A receiver that is slow is given 15 s, and then another try; it holds nobo
   await add(server, quick.url);
   slow.answer = (one, count) => (count === 1 ? 'hang' : 200);
   const first = await server.run('exit 1');
+  await slow.some(1, about(first));
   const second = await server.run('exit 1');
-  await slow.some(1);
   for (const task of [first, second]) await quick.some(1, about(task));
   assert.equal(slow.got.length, 1, 'one request at a time');
   const patient = { within: 120_000 };
