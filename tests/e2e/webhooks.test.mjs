@@ -150,6 +150,16 @@ test('Over kill -9 a notification comes again under its id, and none is lost or 
   await server.kill9();
   await server.start();
   await receiver.some(1, about(done));
+  // A server that is told to stop does not wait for a receiver.
+  await until(async () => (await webhook(server, id)).waiting === 0, { what: 'nothing is owed' });
+  receiver.answer = () => 'hang';
+  const stopped = await server.run('exit 1');
+  const [under_way] = await receiver.some(1, about(stopped));
+  assert.equal((await server.term()).code, 0);
+  receiver.answer = () => 200;
+  await server.start();
+  const [, again] = await receiver.some(2, about(stopped));
+  assert.equal(again.id, under_way.id);
 });
 
 test('A receiver that is gone is not asked again', async (t) => {
