@@ -45,9 +45,12 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"engine",
      {"base", "task", "fork", "settings", "store/store.h", "driver/driver.h", "driver/changes.h",
       "driver/conversations.h", "driver/programs.h"}},
-    {"api", {"base", "task", "files", "settings", "engine", "store/store.h", "driver/driver.h"}},
+    // Notifications to people elsewhere.
+    {"notify", {"base", "task", "http", "engine", "store/store.h"}},
+    {"api", {"base", "task", "files", "settings", "engine", "notify", "store/store.h", "driver/driver.h"}},
     {"tools", {"base", "task", "files", "settings", "api", "engine", "store/store.h", "driver/driver.h"}},
-    {"net", {"base", "task", "files", "settings", "api", "engine", "tools", "store/store.h", "driver/driver.h"}},
+    {"net",
+     {"base", "task", "files", "settings", "api", "engine", "notify", "tools", "store/store.h", "driver/driver.h"}},
     {"mcp", {"base", "task", "files", "settings", "api", "engine", "tools", "net", "store/store.h"}},
     {"cli", {"base", "task", "api", "programs", "settings"}},
     // The server's start and stop. The files that name concrete classes are below.

@@ -253,6 +253,17 @@ struct TokenArgs {
   std::optional<Millis> expires;
 };
 
+enum class NotifyAction : uint8_t { list, add, test, remove, on, off, rotate, watch };
+
+struct NotifyArgs {
+  NotifyAction action = NotifyAction::list;
+  std::string id;  // Of a webhook; of a new one, its address ("-": standard input).
+  std::string name, shape, content, quiet;
+  std::vector<std::string> on;
+  std::string token_env;  // The variable with the access token of ntfy.
+  bool subtasks = false;
+};
+
 struct QuotaArgs {
   bool clear = false;
   std::string account;  // To clear; empty: all.
@@ -319,8 +330,8 @@ using VerbArgs =
     std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
                  ArtifactsArgs, DiffArgs, MergeArgs, DiscardArgs, EditArgs, ExportArgs, UsageArgs, SendArgs, ResumeArgs,
                  AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs,
-                 ToolsArgs, McpArgs, TokenArgs, QuotaArgs, OpenArgs, OpencodeArgs, AgentInstallArgs, HookArgs,
-                 CompletionArgs, CompleteArgs, ManArgs, InstallArgs, UpgradeArgs, UninstallArgs, DoctorArgs,
+                 ToolsArgs, McpArgs, TokenArgs, NotifyArgs, QuotaArgs, OpenArgs, OpencodeArgs, AgentInstallArgs,
+                 HookArgs, CompletionArgs, CompleteArgs, ManArgs, InstallArgs, UpgradeArgs, UninstallArgs, DoctorArgs,
                  VersionArgs, StopArgs, RestartArgs, StatusArgs, InboxArgs, SetupArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

@@ -7,12 +7,14 @@
 
 #include "base/json_out.h"
 #include "base/text.h"
+#include "cli/connection.h"
 #include "cli/input_lines.h"
 #include "cli/interrupt.h"
 #include "cli/pane.h"
 #include "cli/progress_line.h"
 #include "cli/question.h"
 #include "cli/resolve.h"
+#include "cli/ring.h"
 #include "cli/short_id.h"
 #include "cli/stay.h"
 #include "cli/task_text.h"
@@ -81,6 +83,7 @@ class Attached {
   // --- what the task does
 
   Result<StreamEnd> show_while_at_work() {
+    working_since_ = steady_now();
     StreamCalls calls = calls_of_input();
     calls.event = [&](const SseEvent& event) {
       take(event);
@@ -153,6 +156,7 @@ class Attached {
     if (screen_.json()) return;
     printer_.finish();
     explain_end(context_, task_);
+    if (typed_ && steady_now() - working_since_ >= ring_after_ms) ring(news_of(task_), task_.title);
     if (task_.status == "completed" && typed_) screen_.say("it has answered. Type to go on with it.");
     if (task_.status != "completed" && typed_) screen_.say("/retry starts it again.");
   }
@@ -161,6 +165,7 @@ class Attached {
     if (!task_.waiting_for || task_.waiting_for->request_id.empty() || task_.waiting_for->request_id == asked_) return;
     asked_ = task_.waiting_for->request_id;
     if (!typed_ || screen_.json()) return;
+    ring(news_of(task_), task_.title);
     // What events have of a question is short: it is read whole.
     if (const Result<TaskInfo> whole = get_task(context_, task_.id); whole && whole->waiting_for) task_ = *whole;
     if (task_.waiting_for && task_.waiting_for->request_id == asked_)
@@ -303,6 +308,7 @@ class Attached {
   const int64_t history_;  // The events up to here were before.
   int64_t seen_ = 0;       // The last event that was shown.
   std::string asked_;
+  Time working_since_;  // Here, in steady time.
   std::set<std::string> sent_;
   bool leaving_ = false;
 };

@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/connection.h"
 #include "cli/input_lines.h"
 #include "cli/interrupt.h"
 #include "cli/question.h"
 #include "cli/resolve.h"
+#include "cli/ring.h"
 #include "cli/short_id.h"
 #include "cli/watch.h"
 #include "cli/whole_output.h"
@@ -46,6 +48,7 @@ class Asker {
     id_ = task.id;
     progress_.erase();
     const bool permission = open_->kind == "permission";
+    if (!context_.screen.json()) ring(news_of(task), task.title);
     const Screen& screen = context_.screen;
     screen.say("it asks:\n" + question_text(*open_, screen.err_colours(), typed_) +
                (typed_ ? "errand: type your answer."
@@ -81,7 +84,8 @@ class Asker {
   std::optional<WaitingInfo> open_;
 };
 
-int end_of(Context& context, const std::string& id) {
+// `waited_ms`: how long somebody waited for it here.
+int end_of(Context& context, const std::string& id, Millis waited_ms) {
   Result<std::string> body = context.client.get(task_path(id));
   Result<TaskInfo> task = body ? parse_task(*body) : std::unexpected(body.error());
   if (!task) return context.screen.fail(task.error());
@@ -89,6 +93,7 @@ int end_of(Context& context, const std::string& id) {
     context.screen.out_line(*body);
   } else {
     explain_end(context, *task);
+    if (waited_ms >= ring_after_ms) ring(news_of(*task), task->title);
   }
   return task->kind == "command" ? exit_as_the_command(*task) : code(exit_of(*task));
 }
@@ -174,7 +179,7 @@ Result<StreamEnd> follow(Context& context, const std::string& id, int64_t after,
   return context.client.stream(task_path(id, "/stream"), after > 0 ? std::to_string(after) : "", calls);
 }
 
-int print_result(Context& context, const std::string& id) {
+int print_result(Context& context, const std::string& id, Millis waited_ms) {
   Result<std::string> body = context.client.get(task_path(id, "/result"));
   if (!body) return context.screen.fail(body.error());
   std::string result = member(*body, "result");
@@ -182,7 +187,7 @@ int print_result(Context& context, const std::string& id) {
     context.screen.out_task_text(result);
     if (!result.ends_with('\n')) context.screen.out("\n");
   }
-  return end_of(context, id);
+  return end_of(context, id, waited_ms);
 }
 
 int stay_with(Context& context, const TaskInfo& task, int64_t after, Stay stay, std::string_view reply) {
@@ -192,6 +197,7 @@ int stay_with(Context& context, const TaskInfo& task, int64_t after, Stay stay, 
     return code(Exit::ok);
   }
   Interrupt interrupt;
+  const Time began = steady_now();
   if (!screen.json()) screen.say(task.id);
   bool live = stay == Stay::follow || task.kind == "command";
   Result<StreamEnd> end = StreamEnd::ended;
@@ -215,7 +221,8 @@ int stay_with(Context& context, const TaskInfo& task, int64_t after, Stay stay, 
     if (!last) return screen.fail(last.error());
     return last->kind == "command" ? exit_as_the_command(*last) : code(exit_of(*last));
   }
-  return live || screen.json() ? end_of(context, task.id) : print_result(context, task.id);
+  const Millis waited_ms = steady_now() - began;
+  return live || screen.json() ? end_of(context, task.id, waited_ms) : print_result(context, task.id, waited_ms);
 }
 
 }  // namespace errand::cli

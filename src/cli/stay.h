@@ -27,7 +27,7 @@ Result<StreamEnd> follow(Context& context, const std::string& id, int64_t after,
 int detach(Context& context, const std::string& id);
 
 // Prints what the task came to, and returns its exit code: an agent's answer, or why there is none.
-int print_result(Context& context, const std::string& id);
+int print_result(Context& context, const std::string& id, Millis waited_ms = 0);
 
 // On standard error: why it failed, or that it was cancelled. Nothing for one that is completed.
 void explain_end(Context& context, const TaskInfo& task);

@@ -13,6 +13,7 @@
 #include "cli/painter.h"
 #include "cli/question.h"
 #include "cli/resolve.h"
+#include "cli/ring.h"
 #include "cli/short_id.h"
 #include "cli/terminal.h"
 #include "cli/top_layout.h"
@@ -110,7 +111,10 @@ class Top {
     if (!info) return;
     if (event.type == "reset") begin_load();
     if (event.type == "task.deleted") model_.remove(info->task_id);
-    if (info->task) model_.put(*info->task);
+    if (info->task) {
+      model_.put(*info->task);
+      if (told_.is_new(*info->task) && needs_person(*info->task)) ring(news_of(*info->task), info->task->title);
+    }
     if (info->progress) model_.progress(info->task_id, *info->progress);
     if (!info->task_id.empty() && info->task_id == about_id_) peek_stale_ = true;
     dirty_ = true;
@@ -281,6 +285,7 @@ class Top {
   Frame frame_;     // What stands on the screen.
   Time drawn_, peeked_;
   bool dirty_ = true, peek_stale_ = false, was_lost_ = false;
+  ToldNews told_;
   std::string last_id_;  // The last event that was seen.
   size_t stage_ = 0;
   std::string cursor_;  // Of the list that is being read.

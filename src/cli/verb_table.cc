@@ -464,6 +464,55 @@ Made token_setup(CLI::App& app, Globals&) {
   return [args] { return *args; };
 }
 
+Made notify_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<NotifyArgs>();
+  app.add_option_function<std::string>(
+         "action",
+         [args](const std::string& word) {
+           args->action = word == "add"      ? NotifyAction::add
+                          : word == "test"   ? NotifyAction::test
+                          : word == "remove" ? NotifyAction::remove
+                          : word == "on"     ? NotifyAction::on
+                          : word == "off"    ? NotifyAction::off
+                          : word == "rotate" ? NotifyAction::rotate
+                          : word == "watch"  ? NotifyAction::watch
+                                             : NotifyAction::list;
+         },
+         "list (the default), add, test (send one now), remove, on, off, rotate (a new secret), or watch: tell this "
+         "terminal and the desktop, until Ctrl-C")
+      ->check(CLI::IsMember({"list", "add", "test", "remove", "on", "off", "rotate", "watch"}))
+      ->type_name("");
+  app.add_option("target", args->id, "add: the address, \"-\" reads it from standard input; else: which one, by its id")
+      ->type_name("URL|ID");
+  app.add_option("--on", args->on,
+                 "add: when to tell, commas between: asked, failed, completed, cancelled (default: asked,failed)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"asked", "failed", "completed", "cancelled"}))
+      ->type_name("OCCASIONS");
+  app.add_option("--content", args->content,
+                 "add: what to tell of a task: its state alone (none), its title (the default), or its text too")
+      ->type_name("none|title|text")
+      ->check(CLI::IsMember({"none", "title", "text"}));
+  app.add_option("--shape", args->shape, "add: what the receiver is (default: by its host, else standard)")
+      ->type_name("standard|ntfy|slack|discord")
+      ->check(CLI::IsMember({"standard", "ntfy", "slack", "discord"}));
+  app.add_option("--name", args->name, "add: how the list calls it (default: the host)");
+  app.add_option("--quiet-hours", args->quiet, "add: hold notifications back from 22:00 to 07:00: 22:00-07:00")
+      ->type_name("FROM-TO");
+  app.add_flag("--subtasks", args->subtasks, "add: also when tasks end that another task or session launched");
+  app.add_option("--token-env", args->token_env, "add: the variable that has the access token for ntfy")
+      ->type_name("NAME");
+  app.callback([args] {
+    const bool alone = args->action == NotifyAction::list || args->action == NotifyAction::watch;
+    if (!alone && args->id.empty())
+      throw CLI::ValidationError("target", args->action == NotifyAction::add
+                                               ? "is missing: give the address, such as https://ntfy.sh/YOUR-TOPIC"
+                                               : "is missing: give the id that errand notify list shows");
+  });
+  return [args] { return *args; };
+}
+
 Made quota_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<QuotaArgs>();
   app.add_option_function<std::string>(
@@ -542,6 +591,8 @@ constexpr Verb all[] = {
      "claude mcp add errand -- errand mcp", mcp_setup},
     {"token", around, "Create, list or revoke tokens that may do less than the owner's",
      "errand token create ci --scope tasks,exec --expires 30d", token_setup},
+    {"notify", around, "Send notifications to ntfy, Slack, Discord or a webhook when a task needs you",
+     "errand notify add https://ntfy.sh/YOUR-TOPIC --on asked,failed,completed", notify_setup},
     {"open", around, "Open the page in a browser", "errand open --print", open_setup},
     {"opencode", around, "Give OpenCode errand's tools, or remove them", "errand opencode install", opencode_setup},
     {"claude", around, "Give Claude Code errand's tools and notices, or take them back", "errand claude install",

@@ -36,6 +36,9 @@ int tool(Context& context, const ToolArgs& args);
 int tools(Context& context, const ToolsArgs& args);
 int mcp(Context& context, const McpArgs& args);
 int token(Context& context, const TokenArgs& args);
+int notify(Context& context, const NotifyArgs& args);
+// Until it is interrupted: tells this terminal and the desktop what needs a person.
+int notify_watch(Context& context);
 int quota(Context& context, const QuotaArgs& args);
 int open(Context& context, const OpenArgs& args);
 int opencode(Context& context, const OpencodeArgs& args);

@@ -63,6 +63,7 @@ void Feeds::publish(const TaskId& id, std::vector<Event>& events, const std::map
   for (size_t i = 0; i < events.size(); ++i) {
     Event& event = events[i];
     event.pos = first_pos + static_cast<int64_t>(i);
+    if (listener_ != nullptr) listener_->stored(event);
     if (!feed && !watched) continue;
     if (skip_ && skip_(event)) continue;
     const auto text = texts.find(i);

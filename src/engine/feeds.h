@@ -31,6 +31,7 @@ class Feeds final : public Streams {
   std::shared_ptr<Feed> feed(const TaskId& id) override;
   std::shared_ptr<Feed> all() override { return all_; }
   std::shared_ptr<Feed> session_feed(const SessionId& id) override;
+  void listen(EventListener* listener) override { listener_ = listener; }
   std::vector<FramePtr> frames(const std::vector<Event>& events) const override;
   FramePtr gone_frame(const Tombstone& gone) const override;
 
@@ -59,6 +60,7 @@ class Feeds final : public Streams {
   const Driver* const printer_;
   const LastSeq last_seq_;
   const Skip skip_;
+  EventListener* listener_ = nullptr;
   std::shared_ptr<Feed> all_ = std::make_shared<Feed>(4 << 20);
   std::unordered_map<TaskId, std::weak_ptr<Feed>> tasks_;
   std::unordered_map<SessionId, std::weak_ptr<Feed>> sessions_;

@@ -48,6 +48,23 @@ TEST(Feeds, ShowWhatIsPublishedToWhoeverHoldsThem) {
   feed->remove(&reader);
 }
 
+TEST(Feeds, TellAListenerOfEveryEventAndCountItAsNoReader) {
+  struct Listener final : EventListener {
+    void stored(const Event& event) override { heard.push_back(event.pos); }
+    std::vector<int64_t> heard;
+  } listener;
+  Feeds feeds = feeds_at();
+  feeds.listen(&listener);
+  std::vector<Event> two = events(1, 2), one = events(3, 1);
+  feeds.publish(task, two, {}, 70);
+  EXPECT_EQ(listener.heard, (std::vector<int64_t>{70, 71}));
+  EXPECT_FALSE(feeds.is_read(task)) << "text is merged as long as where nobody reads";
+  EXPECT_EQ(feeds.readers(), 0);
+  feeds.listen(nullptr);
+  feeds.publish(task, one, {}, 72);
+  EXPECT_EQ(listener.heard.size(), 2u);
+}
+
 TEST(Feeds, OfTheWholeStoreAreMadeOnlyForReaders) {
   Feeds feeds = feeds_at();
   feeds.start_at(10);

@@ -13,6 +13,15 @@
 
 namespace errand {
 
+// Hears of stored events, without a feed: no frame is made for it, and no task counts as read because of it.
+class EventListener {
+ public:
+  virtual ~EventListener() = default;
+  // Each event once it is durable, in the order of the store, with its pos. Called in the middle of the engine's work:
+  // take a note and return.
+  virtual void stored(const Event& event) = 0;
+};
+
 class Streams {
  public:
   virtual ~Streams() = default;
@@ -24,6 +33,8 @@ class Streams {
   virtual std::shared_ptr<Feed> all() = 0;
   // The feed of a session's notices has no frames: its readers are woken when there may be one, or the session ended.
   virtual std::shared_ptr<Feed> session_feed(const SessionId& id) = 0;
+  // Of every task, from now on; one at most, null: nobody. It outlives the engine or is taken back.
+  virtual void listen(EventListener* listener) = 0;
   // Frames of stored events, with the text of `output` put in. Any thread; blocking: it reads logs.
   virtual std::vector<FramePtr> frames(const std::vector<Event>& events) const = 0;
   // Any thread.

@@ -35,8 +35,9 @@ Application::Application(std::string data_dir, Settings settings, bool json)
 Status Application::open() {
   Status opened;
   // The order is the promise: the lock, the addresses, and only then what could touch work.
-  for (Status (Application::* const step)() : {&Application::open_store, &Application::make_auth, &Application::listen,
-                                               &Application::connect_supervisor, &Application::make_engine}) {
+  for (Status (Application::* const step)() :
+       {&Application::open_store, &Application::make_auth, &Application::listen, &Application::connect_supervisor,
+        &Application::make_engine, &Application::make_notifier}) {
     opened = (this->*step)();
     if (!opened) break;
   }
@@ -165,6 +166,22 @@ Status Application::make_engine() {
   return {};
 }
 
+Status Application::make_notifier() {
+  http::Options options = http::options_from_environment(Environment::get().map());
+  options.user_agent = fmt::format("errand/{}", version);
+  notify_client_ = http::make_client(*ground_.loop, std::move(options));
+  notifier_ = std::make_unique<notify::Notifier>(notifier_parts(settings_, url_,
+                                                                {.store = *store_,
+                                                                 .loop = *ground_.loop,
+                                                                 .readers = ground_.readers,
+                                                                 .timers = ground_.timers,
+                                                                 .clock = ground_.clock,
+                                                                 .random = ground_.random,
+                                                                 .client = *notify_client_}));
+  engine_->streams().listen(notifier_.get());
+  return notifier_->load();
+}
+
 void Application::make_tools() {
   tools_ = std::make_unique<tools::Toolbox>(tools::ToolParts{.engine = *engine_,
                                                              .store = *store_,
@@ -205,6 +222,7 @@ void Application::make_routes() {
       .page = net::serve_page,
       .tools = tools_.get(),
       .tokens = &*tokens_,
+      .notifier = notifier_.get(),
       .mcp = [this](net::ExchangePtr exchange) { mcp_->handle(std::move(exchange)); },
   });
 }
@@ -224,6 +242,7 @@ int Application::run() {
     engine_->recover([this](Result<void> recovered) {
       Status ready = recovered;
       if (ready) ready = say_ready();
+      if (ready && !draining_) notifier_->start();
       if (ready) return;
       log_error("server", ready.error().message);
       exit_code_ = 1;
@@ -264,6 +283,7 @@ void Application::stop() {
 // Takes no more work, commits, leaves children to the supervisor, and goes.
 void Application::drain() {
   draining_ = true;
+  notifier_->stop();
   engine_->drain(
       [this](Result<void>) { server_->stop(net::farewell(ground_.clock.wall()), [this] { ground_.loop->stop(); }); });
 }

@@ -7,12 +7,14 @@
 
 #include "base/result.h"
 #include "engine/engine.h"
+#include "http/client.h"
 #include "mcp/http.h"
 #include "mcp/protocol.h"
 #include "net/auth.h"
 #include "net/routes/routes.h"
 #include "net/server.h"
 #include "net/tokens.h"
+#include "notify/notifier.h"
 #include "process/client.h"
 #include "serve/address.h"
 #include "serve/agent_tools.h"
@@ -50,6 +52,7 @@ class Application {
   Status listen();
   Status connect_supervisor();
   Status make_engine();
+  Status make_notifier();
   void make_tools();
   void make_routes();
 
@@ -83,6 +86,8 @@ class Application {
   std::unique_ptr<Drivers> drivers_;
   std::optional<Survey> survey_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<http::Client> notify_client_;
+  std::unique_ptr<notify::Notifier> notifier_;
   std::unique_ptr<tools::Toolbox> tools_;
   std::unique_ptr<mcp::Protocol> protocol_;
   std::unique_ptr<mcp::HttpEndpoint> mcp_;

@@ -1,6 +1,7 @@
 #include "serve/part_settings.h"
 
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 
 #include "base/home.h"
@@ -49,6 +50,18 @@ std::map<std::string, builtin::McpServer> mcp_servers(const Settings& settings) 
                                              .headers_env = server.headers_env,
                                              .timeout_ms = server.timeout_s * 1'000});
   return servers;
+}
+
+notify::NotifierParts notifier_parts(const Settings& settings, const std::string& url, notify::NotifierParts base) {
+  base.private_hosts = settings.notify_private_hosts;
+  base.page_url = settings.notify_page_url.empty() ? url : settings.notify_page_url;
+  while (base.page_url.ends_with('/')) base.page_url.pop_back();
+  base.utc_offset = [](Time wall) -> Millis {
+    const std::time_t seconds = wall.ms / 1'000;
+    std::tm local{};
+    return localtime_r(&seconds, &local) != nullptr ? local.tm_gmtoff * 1'000 : 0;
+  };
+  return base;
 }
 
 net::Means means_of(const process::Abilities& can) {

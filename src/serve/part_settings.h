@@ -9,6 +9,7 @@
 #include "driver/builtin/tools/tool_set.h"
 #include "engine/engine.h"
 #include "net/routes/routes.h"
+#include "notify/notifier.h"
 #include "process/client.h"
 #include "settings/settings.h"
 
@@ -18,6 +19,8 @@ namespace errand::serve {
 EngineSettings engine_settings(const Settings& settings);
 std::vector<builtin::ModelSetup> model_setups(const Settings& settings);
 std::map<std::string, builtin::McpServer> mcp_servers(const Settings& settings);
+// `base` with what the settings say. `url`: the server's own address.
+notify::NotifierParts notifier_parts(const Settings& settings, const std::string& url, notify::NotifierParts base);
 // By which means each limit of a command holds here.
 net::Means means_of(const process::Abilities& can);
 

@@ -296,6 +296,14 @@ std::vector<Setting> rows() {
       {.name = "fetch.allow_private",
        .field = ERRAND_AT(bool, fetch_allow_private),
        .help = "It may fetch them from this machine and private networks too."},
+      {.name = "notify.private_hosts",
+       .field = ERRAND_AT(Texts, notify_private_hosts),
+       .help = "Hosts (`ntfy.lan`, `127.0.0.1:8080`) that notifications may go to although they are on this machine or "
+               "a private network, also without TLS."},
+      {.name = "notify.page_url",
+       .field = ERRAND_AT(std::string, notify_page_url),
+       .help = "Links in notifications begin with this address of the page, such as `https://errand.example`. Without "
+               "it: with the server's own."},
   };
 }
 #undef ERRAND_AT

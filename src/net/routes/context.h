@@ -162,6 +162,13 @@ void clear_quotas(Context&, Call);
 void list_tokens(Context&, Call);
 void add_token(Context&, Call);
 void remove_token(Context&, Call);
+// webhooks.cc
+void list_webhooks(Context&, Call);
+void add_webhook(Context&, Call);
+void change_webhook(Context&, Call);
+void remove_webhook(Context&, Call);
+void rotate_webhook(Context&, Call);
+void test_webhook(Context&, Call);
 // info.cc
 void health(Context&, Call);
 void metrics(Context&, Call);

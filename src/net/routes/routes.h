@@ -24,6 +24,10 @@
 #include "store/store.h"
 #include "tools/toolbox.h"
 
+namespace errand::notify {
+class Notifier;
+}
+
 namespace errand::net {
 
 // All outlive the Routes, which outlives the streams that it opened: destroy the server first.
@@ -58,6 +62,7 @@ struct RouteParts {
   Handler page;                                   // What is no API path: the page's own files.
   tools::Toolbox* tools = nullptr;                // /api/tools.
   Tokens* tokens = nullptr;                       // /api/tokens.
+  notify::Notifier* notifier = nullptr;           // /api/webhooks.
   Handler mcp;                                    // /mcp.
 };
 

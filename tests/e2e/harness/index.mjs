@@ -3,6 +3,7 @@ export * from './contract.mjs';
 export * from './disk.mjs';
 export * from './http.mjs';
 export * from './processes.mjs';
+export * from './receiver.mjs';
 export * from './server.mjs';
 export * from './sse.mjs';
 export * from './wait.mjs';

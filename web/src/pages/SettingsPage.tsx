@@ -9,6 +9,7 @@ import '../i18n/more';
 import { bytes } from '../lib/format';
 import { useStore, type Store } from '../lib/store';
 import { ServerSettings } from './ServerSettings';
+import { Webhooks } from './Webhooks';
 import { beep } from '../live/notify';
 import { notifications, sendWith, sound, theme } from '../ui/preferences';
 import { toast } from '../ui/toast';
@@ -175,6 +176,9 @@ export function SettingsPage() {
               if (value === 'on') beep(); // So that one hears what one gets.
             }}
           />
+        </Section>
+        <Section title={t('webhooks.title')} hint={t('webhooks.hint')}>
+          <Webhooks />
         </Section>
         <Section title={t('settings.server')} hint={t('settings.serverHint')}>
           {settings && <ServerSettings settings={settings} />}
