@@ -113,6 +113,26 @@ int show_agent(Context& context, const std::string& path) {
   return code(Exit::ok);
 }
 
+int list_models(Context& context, const std::string& path, const std::string& agent) {
+  const Screen& screen = context.screen;
+  Result<std::string> body = context.client.get(path + "/models");
+  if (!body) return screen.fail(body.error());
+  if (screen.json()) {
+    screen.out_line(*body);
+    return code(Exit::ok);
+  }
+  std::vector<std::vector<Cell>> rows;
+  for (const std::string& model : elements(*body, "models"))
+    rows.push_back({{member(model, "id"), ""}, {member(model, "name"), "2"}});
+  screen.out(screen.out_is_terminal() && !rows.empty()
+                 ? render_table({{"MODEL", 20}, {"NAME", 10}}, rows, {screen.width(), screen.colours(), true})
+                 : render_tabs(rows));
+  if (rows.empty())
+    screen.say(fmt::format("{} lists no models. One can be named all the same: errand ask --agent {} --model NAME",
+                           agent, agent));
+  return code(Exit::ok);
+}
+
 }  // namespace
 
 int agents(Context& context, const AgentsArgs& args) {
@@ -120,6 +140,7 @@ int agents(Context& context, const AgentsArgs& args) {
   if (args.action == AgentsAction::list) return list_agents(context);
   const std::string path = "/api/agents" + (args.name.empty() ? std::string() : "/" + url_encode(args.name));
   if (args.action == AgentsAction::show) return show_agent(context, path);
+  if (args.action == AgentsAction::models) return list_models(context, path, args.name);
   if (args.action == AgentsAction::remove) {
     Result<std::string> gone = context.client.call("DELETE", path);
     if (!gone) return screen.fail(gone.error());
