@@ -39,6 +39,16 @@ test('Who lists none has none, and a provider that refuses is told with what to 
   const none = await errand(server, ['agents', 'models', 'demo']);
   assert.equal(none.code, 0);
   assert.match(none.err, /demo lists no models.*--model NAME/);
+  const nobody = await errand(server, ['agents', 'models', 'nobody']);
+  assert.equal(nobody.code, 3);
+  assert.match(nobody.err, /No agent has the name "nobody": errand agents lists them\./);
+});
+
+test('An address where nobody answers is named, with what to check', async (t) => {
+  const server = await Server.start(t, { env: { OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' } });
+  const reply = await server.api('GET', '/api/agents/builtin/models');
+  assert.equal(reply.status, 503);
+  assert.match(reply.json.detail, /cannot be reached.*Check the address \(http:\/\/127\.0\.0\.1:1\/v1\)/);
 });
 
 test('A server without a model says what to do', async (t) => {

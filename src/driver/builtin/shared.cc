@@ -70,7 +70,7 @@ class ModelFinder::Lookup final : public http::Handler {
   void head(const http::Head& head) override { status_ = head.status; }
   void body(std::string_view bytes) override { body_ += bytes; }
   void done(Status status) override {
-    Result<std::vector<ListedModel>> listed = fail(Code::unavailable, why_not(status), "no_models");
+    Result<std::vector<ListedModel>> listed = std::unexpected(why_not(status));
     if (status && status_ == 200)
       if (std::vector<ListedModel> models = read_models(body_); !models.empty()) listed = std::move(models);
     const std::shared_ptr<Lookup> self = owner_.running_.extract(account_of(endpoint_)).mapped();
@@ -79,13 +79,19 @@ class ModelFinder::Lookup final : public http::Handler {
   }
 
  private:
-  std::string why_not(const Status& status) const {
+  Error why_not(const Status& status) const {
     const std::string& place = endpoint_.base_url;
-    if (status && (status_ == 401 || status_ == 403))
-      return fmt::format("The server at {} refuses {} (HTTP {}). Check the key.", place,
-                         endpoint_.key.empty() ? "to answer without a key" : "the key", status_);
-    return fmt::format("The server at {} did not say which models it has ({}).", place,
-                       status ? fmt::format("HTTP {}", status_) : status.error().message);
+    if (!status)
+      return {Code::unavailable,
+              fmt::format("{} Check the address ({}), and that a server runs there.", status.error().message, place),
+              "unreachable"};
+    if (status_ == 401 || status_ == 403)
+      return {Code::unavailable,
+              fmt::format("The server at {} refuses {} (HTTP {}). Check the key.", place,
+                          endpoint_.key.empty() ? "to answer without a key" : "the key", status_),
+              "no_key"};
+    return {Code::unavailable,
+            fmt::format("The server at {} did not say which models it has (HTTP {}).", place, status_), "no_models"};
   }
 
   ModelFinder& owner_;
@@ -116,11 +122,12 @@ void ModelFinder::find(const model::Endpoint& endpoint, Found found) {
     return found(fail(Code::unavailable, "No model is named: set `model` of the launch or the agent.", "no_model"));
   list(endpoint, [found = std::move(found)](Result<std::vector<ListedModel>> listed) mutable {
     if (listed) return found(listed->front().id);
-    found(fail(listed.error().code,
-               listed.error().message +
-                   " No model is named: check the address, or name a model: `model` of the launch or the agent, "
-                   "ERRAND_MODEL, or [model] model in errand.toml.",
-               "no_model"));
+    std::string why = std::move(listed.error().message);
+    if (listed.error().reason == "no_models")
+      why +=
+          " Check the address, or name a model: `model` of the launch or the agent, ERRAND_MODEL, or [model] model in "
+          "errand.toml.";
+    found(fail(listed.error().code, std::move(why), "no_model"));
   });
 }
 
