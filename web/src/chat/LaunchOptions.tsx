@@ -96,7 +96,7 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
           {line('cost', t('launch.cost'), t('launch.none'))}
         </>
       )}
-      {line('minutes', t('launch.minutes'), command ? t('launch.servers') : t('launch.none'))}
+      {line('minutes', t('launch.minutes'), t('launch.none'))}
       <Field label={t('launch.isolate')}>
         <select
           className="field"

@@ -6,6 +6,7 @@ import { useId, useState } from 'react';
 import { api, call } from '../api/client';
 import type { Agent } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
+import { errorText } from '../lib/sentences';
 import { useConversations } from '../queries';
 import { modelsOf } from './launch';
 
@@ -35,7 +36,7 @@ export function ModelField({ agent, value, onChange }: Props) {
   const said = isFetching
     ? t('launch.models.asking')
     : error
-      ? t('launch.models.failed', { why: error.message })
+      ? t('launch.models.failed', { why: errorText(error, t) })
       : data?.source
         ? t(`launch.models.${data.source}`, { count: listed.length })
         : '';

@@ -1,5 +1,6 @@
 // What the page sends to start tasks: the words, and what was set beside them. Pure.
 import type { Launch } from '../api/types';
+import { labelsIn } from '../tasks/labels';
 
 export interface Options {
   folder: string;
@@ -93,15 +94,13 @@ const amount = (text: string): number | undefined => {
 };
 
 // "NAME=value", one a line; what is none is left out.
-function pairs(text: string, form: RegExp): Record<string, string> | undefined {
+function variables(text: string): Record<string, string> | undefined {
   const all = text.split('\n').flatMap((line) => {
-    const found = form.exec(line);
+    const found = /^\s*([A-Za-z_]\w*)=(.*)$/.exec(line);
     return found ? [[found[1]!, found[2]!] as const] : [];
   });
   return all.length > 0 ? Object.fromEntries(all) : undefined;
 }
-const variables = (text: string) => pairs(text, /^\s*([A-Za-z_]\w*)=(.*)$/);
-const labels = (text: string) => pairs(text, /^\s*([^=:\s]+)\s*[=:]\s*(.*\S)\s*$/);
 
 // A file that goes with the words, its bytes in the address.
 export interface Attachment {
@@ -151,7 +150,7 @@ function forBoth(options: Options): Partial<Launch> {
       retention_s: times(amount(options.keep), 86_400),
       env: variables(options.env),
       pass_env: pass.length > 0 ? pass : undefined,
-      labels: labels(options.labels),
+      labels: given(labelsIn(options.labels)) as Record<string, string> | undefined,
       artifacts: artifacts.length > 0 ? artifacts : undefined,
       limits,
       priority: whole(options.priority),

@@ -165,11 +165,12 @@ export const Toolbar = memo(function Toolbar({ search, setSearch, onView, counts
           <Suspense>{ready && <SavedViews search={search} onView={onView} />}</Suspense>
           <Link
             to="/batches"
-            className="btn btn-ghost btn-icon"
+            className="btn btn-ghost max-md:justify-start md:w-8 md:px-0"
             aria-label={t('tasks.batches')}
             title={t('tasks.batches')}
           >
             <Layers size={16} aria-hidden />
+            <span className="md:hidden">{t('tasks.batches')}</span>
           </Link>
         </div>
         {search.batch && (
