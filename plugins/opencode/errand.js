@@ -25,6 +25,8 @@ const block_s = 300; // A waiting request is renewed so often.
 const reply_max = 16 << 20;
 const watched_max = 64; // Sessions that are waited for at once.
 const looked_back = 50; // Messages that are looked through for a notice that was put in before a crash.
+const names_ms = 60_000; // The agents that are here are asked for at most so often,
+const names_wait_ms = 1_000; // and no request of OpenCode's waits longer for it.
 const pause_min_ms = 1_000;
 const pause_max_ms = 60_000;
 
@@ -120,6 +122,26 @@ async function ask(method, target, body, { signal, repeatable = method === 'GET'
       await start_server();
     }
   }
+}
+
+// Which agents there are changes while OpenCode runs: what `agent` may be is said by the server, where one runs. Nothing is
+// started for it, and without an answer the words of before stand.
+const agent_of = (list) => list.find(({ name }) => /^[a-z]+_task$/.test(name))?.input_schema?.properties?.agent;
+let named_at = -Infinity;
+let naming = Promise.resolve();
+function name_agents() {
+  if (performance.now() - named_at < names_ms) return naming;
+  named_at = performance.now();
+  naming = send('GET', '/api/tools', undefined, AbortSignal.timeout(names_wait_ms)).then(
+    ({ status, body }) => {
+      const words = status === 200 && Array.isArray(body.tools) ? agent_of(body.tools)?.description : undefined;
+      const agent = agent_of(tools);
+      if (agent && typeof words === 'string') agent.description = words.slice(0, 2_000);
+      else named_at = -Infinity;
+    },
+    () => (named_at = -Infinity), // No server, perhaps: the next request looks again.
+  );
+  return naming;
 }
 
 // Resolves when a server may be there again: its socket changed, or the time is over.
@@ -403,7 +425,9 @@ export const Errand = async ({ client, directory }) => {
     // Which arguments are optional: OpenCode takes all properties of a plain object for required.
     'tool.definition': async (input, output) => {
       const info = tools.find(({ name }) => name === input.toolID);
-      if (info) output.jsonSchema = info.input_schema;
+      if (!info) return;
+      if (info.input_schema.properties.agent) await name_agents();
+      output.jsonSchema = info.input_schema;
     },
 
     // What the errand command takes as the parent of what it starts.

@@ -188,4 +188,14 @@ std::string agent_reply(const Agent& agent, const AgentMoment& moment) {
   return text;
 }
 
+std::string models_reply(const ListedModels& listed) {
+  std::string text;
+  JsonOut out(text);
+  out.object().key("models").array();
+  for (const ListedModel& model : listed.models)
+    out.object().field("id", model.id).text_or_null("name", model.name).end();
+  out.end().text_or_null("source", listed.models.empty() ? "" : name(listed.by)).end();
+  return text;
+}
+
 }  // namespace errand::api

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "driver/driver.h"
+#include "driver/model_list.h"
 #include "task/agent.h"
 
 namespace errand::api {
@@ -42,5 +43,7 @@ struct AgentMoment {
 std::string agents_reply(const std::vector<Agent>& agents, const std::vector<AgentMoment>& moments,
                          std::string_view default_agent);
 std::string agent_reply(const Agent& agent, const AgentMoment& moment);
+// GET /api/agents/{id}/models.
+std::string models_reply(const ListedModels& listed);
 
 }  // namespace errand::api

@@ -74,10 +74,16 @@ std::string ability_text(std::string_view name) {
   return std::string(name);
 }
 
-int show_agent(Context& context, const std::string& path) {
+// In the words of this surface.
+Error no_agent(const Error& error, const std::string& name) {
+  if (error.code != Code::not_found) return error;
+  return {error.code, fmt::format("No agent has the name \"{}\": errand agents lists them.", name), error.reason};
+}
+
+int show_agent(Context& context, const std::string& path, const std::string& name) {
   const Screen& screen = context.screen;
   Result<std::string> body = context.client.get(path);
-  if (!body) return screen.fail(body.error());
+  if (!body) return screen.fail(no_agent(body.error(), name));
   if (screen.json()) {
     screen.out_line(*body);
     return code(Exit::ok);
@@ -113,13 +119,34 @@ int show_agent(Context& context, const std::string& path) {
   return code(Exit::ok);
 }
 
+int list_models(Context& context, const std::string& path, const std::string& agent) {
+  const Screen& screen = context.screen;
+  Result<std::string> body = context.client.get(path + "/models");
+  if (!body) return screen.fail(no_agent(body.error(), agent));
+  if (screen.json()) {
+    screen.out_line(*body);
+    return code(Exit::ok);
+  }
+  std::vector<std::vector<Cell>> rows;
+  for (const std::string& model : elements(*body, "models"))
+    rows.push_back({{member(model, "id"), ""}, {member(model, "name"), "2"}});
+  screen.out(screen.out_is_terminal() && !rows.empty()
+                 ? render_table({{"MODEL", 20}, {"NAME", 10}}, rows, {screen.width(), screen.colours(), true})
+                 : render_tabs(rows));
+  if (rows.empty())
+    screen.say(fmt::format("{} lists no models. One can be named all the same: errand ask --agent {} --model NAME",
+                           agent, agent));
+  return code(Exit::ok);
+}
+
 }  // namespace
 
 int agents(Context& context, const AgentsArgs& args) {
   const Screen& screen = context.screen;
   if (args.action == AgentsAction::list) return list_agents(context);
   const std::string path = "/api/agents" + (args.name.empty() ? std::string() : "/" + url_encode(args.name));
-  if (args.action == AgentsAction::show) return show_agent(context, path);
+  if (args.action == AgentsAction::show) return show_agent(context, path, args.name);
+  if (args.action == AgentsAction::models) return list_models(context, path, args.name);
   if (args.action == AgentsAction::remove) {
     Result<std::string> gone = context.client.call("DELETE", path);
     if (!gone) return screen.fail(gone.error());

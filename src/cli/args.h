@@ -94,6 +94,7 @@ struct ListArgs {
   bool pinned = false;    // Only these.
   bool flat = false;      // The tasks of a batch one by one.
   std::string sort;       // Empty: by attention for people, newest first for programs.
+  std::string group;      // folder, batch, session; empty: one list.
 };
 
 struct EditArgs {
@@ -222,10 +223,10 @@ struct BatchArgs {
   BatchAction action = BatchAction::show;
 };
 
-enum class AgentsAction : uint8_t { list, show, add, edit, remove };
+enum class AgentsAction : uint8_t { list, show, models, add, edit, remove };
 struct AgentsArgs {
   AgentsAction action = AgentsAction::list;
-  std::string name;   // Of show, edit and remove.
+  std::string name;   // Of show, models, edit and remove.
   std::string setup;  // Of add and edit: the agent as JSON; "-": standard input.
 };
 

@@ -54,6 +54,7 @@ Result<Target> find_local(const Where& where) {
   target->url = info.url;
   target->version = info.version;
   target->pid = info.pid;
+  target->config = info.config;
   target->token = where.token.empty() ? std::string(trim(read_file(where.data_dir + "/token"))) : where.token;
 
   if (is_our_process(info.pid) && !info.url.empty() && answers(*target)) return target;
@@ -140,7 +141,11 @@ Result<Target> find_server(const Where& where, Start start) {
   if (!where.url.empty()) return find_remote(where);
   Result<Target> found = find_local(where);
   if (found || start == Start::never || found.error().code != Code::unavailable) return found;
-  return start_server(where.data_dir, [&] {
+  return start_again(where, {});
+}
+
+Result<Target> start_again(const Where& where, const ServeWords& words) {
+  return start_server(where.data_dir, words, [&] {
     Result<Target> started = find_local(where);
     // Its socket answers a moment before it has written where it is, and what it is.
     if (started && started->url.empty()) started = fail(Code::unavailable, "The server is starting.", "unreachable");

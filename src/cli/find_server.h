@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/connection.h"
@@ -24,10 +25,17 @@ struct Target {
   std::string token;
   std::string version;  // As server.json says; empty where unknown.
   int64_t pid = 0;      // As server.json says; 0 where unknown.
+  std::string config;   // The settings file that it reads, as server.json says; empty where unknown.
   bool local = true;    // Shares this machine's files: the current folder means something to it.
 };
 
 enum class Start : uint8_t { never, if_none };
+
+// How a server was started by hand or by a verb: its words behind the program, and where.
+struct ServeWords {
+  std::vector<std::string> words;  // Empty: as a verb starts one.
+  std::string folder;              // What relative paths among the words mean; empty: the home folder.
+};
 
 // The server to use. The local one is reached at the URL that server.json gives, but only while the process that wrote
 // it lives: of a server that was killed a stranger may have the port by now, and would be shown the token. Else through
@@ -35,6 +43,9 @@ enum class Start : uint8_t { never, if_none };
 // one is started in the background; of several CLIs that do so at once one starts it and the others wait for it. Fails
 // with `unavailable`.
 Result<Target> find_server(const Where& where, Start start);
+
+// The same for one that was just stopped: it is started as it was started before (start_server.h).
+Result<Target> start_again(const Where& where, const ServeWords& words);
 
 // "http://host:port" or "https://…", nothing behind it but slashes. Plain http only to this machine, since the token
 // would be readable on the way.

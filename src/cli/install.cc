@@ -108,12 +108,24 @@ std::string unit_word(std::string_view text) {
   return out + "\"";
 }
 
-std::string unit_text(const std::string& program, const std::string& data_dir) {
+// What a unit's command says behind the program, for this data folder.
+std::string serve_line(const std::string& data_dir) {
+  return data_dir == default_data_dir() ? " serve" : " serve --data-dir " + unit_word(data_dir);
+}
+
+// `config`: a settings file that is not the data folder's own; empty: that one.
+std::string unit_text(const std::string& program, const std::string& data_dir, const std::string& config) {
   std::string text(service_unit());
   const std::string wanted = "/usr/bin/errand serve";
-  std::string line = unit_word(program) + " serve";
-  if (data_dir != default_data_dir()) line += " --data-dir " + unit_word(data_dir);
+  std::string line = unit_word(program) + serve_line(data_dir);
+  if (!config.empty()) line += " --config " + unit_word(config);
   return text.replace(text.find(wanted), wanted.size(), line);
+}
+
+// The settings file of the server that runs now, where it is not the data folder's own.
+std::string other_config(const Context& context) {
+  const Result<Target> running = find_server(where_of(context.globals), Start::never);
+  return running && running->config != context.globals.data_dir + "/errand.toml" ? running->config : std::string();
 }
 
 bool unit_runs() { return succeeds({"systemctl", "--user", "is-active", "--quiet", unit_name}); }
@@ -133,16 +145,14 @@ Status stop_server(Context& context) {
   return {};
 }
 
-// A server of the program in its place, instead of the one that runs.
-Status restart(Context& context, const Places& places) {
-  if (unit_runs()) {
-    if (!succeeds({"systemctl", "--user", "restart", unit_name}))
-      return fail(Code::unavailable, "systemd could not restart errand: systemctl --user status errand");
-  } else if (Status stopped = stop_server(context); !stopped) {
-    return stopped;
-  }
-  // Asks the server, and starts it where none runs.
-  if (!succeeds({places.program, "--data-dir", context.globals.data_dir, "list", "--limit", "1", "--json"}))
+// A server of the program in its place, instead of the one that runs, and started as that was.
+Status restart_with(Context& context, const Places& places) {
+  const std::vector<std::string> words = {places.program, "--data-dir", context.globals.data_dir};
+  auto with = [words](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return more;
+  };
+  if (!succeeds(with({"restart"})) || !succeeds(with({"list", "--limit", "1", "--json"})))
     return fail(Code::unavailable, "The new program's server does not answer; server.log in the data folder says why.");
   return {};
 }
@@ -187,7 +197,8 @@ Status write_all(Context& context, const Places& places, const InstallArgs& args
     if (Status put_it = put(places.man, man_page()); !put_it) return put_it;
   }
   if (args.service)
-    if (Status put_it = put(places.unit, unit_text(packaged ? self : places.program, context.globals.data_dir));
+    if (Status put_it = put(
+            places.unit, unit_text(packaged ? self : places.program, context.globals.data_dir, other_config(context)));
         !put_it)
       return put_it;
   return write(places.list, list);
@@ -196,6 +207,19 @@ Status write_all(Context& context, const Places& places, const InstallArgs& args
 }  // namespace
 
 bool has_systemd() { return succeeds({"systemctl", "--user", "show-environment"}); }
+
+std::optional<Service> installed_service(const std::string& data_dir) {
+  const Places places;
+  const std::string unit = read_file(places.unit);
+  const size_t command = unit.find("\nExecStart=");
+  if (command == std::string::npos || !has(listed(places), places.unit)) return std::nullopt;
+  const std::string_view line = std::string_view(unit).substr(command + 1, unit.find('\n', command + 1) - command);
+  const std::string own = serve_line(data_dir);
+  if ((line.find(own + "\n") == std::string_view::npos && line.find(own + " --config ") == std::string_view::npos) ||
+      !succeeds({"systemctl", "--user", "is-enabled", "--quiet", unit_name}))
+    return std::nullopt;
+  return Service{.unit = unit_name, .user = true};
+}
 
 int install(Context& context, const InstallArgs& args) {
   const Screen& screen = context.screen;
@@ -209,6 +233,8 @@ int install(Context& context, const InstallArgs& args) {
         !succeeds({"systemctl", "--user", "enable", "--now", unit_name}))
       return screen.fail(
           {Code::unavailable, "systemd could not start errand: systemctl --user status errand", "unreachable"});
+    if (const Result<Target> runs = wait_for(where_of(context.globals), {.unit = unit_name, .user = true}, 0); !runs)
+      return screen.fail(runs.error());
     screen.say("The server runs, and starts with your next login.");
   } else if (args.service) {
     screen.say("No systemd of yours answers here: the first verb that needs a server starts one.");
@@ -237,7 +263,7 @@ int upgrade(Context& context, const UpgradeArgs& args) {
          args.undo ? "There is no earlier program to go back to." : fmt::format("There is no file {}.", from),
          "not_found"});
   if (Status placed = put_program(places, from); !placed) return screen.fail(placed.error());
-  Status restarted = restart(context, places);
+  Status restarted = restart_with(context, places);
   if (restarted) {
     screen.say("The server runs the new program; running work goes on. To go back: errand upgrade --undo");
     return code(Exit::ok);
@@ -245,7 +271,7 @@ int upgrade(Context& context, const UpgradeArgs& args) {
   if (args.undo) return screen.fail(restarted.error());
   // Back to what worked.
   if (Status placed = put_program(places, places.previous); !placed) return screen.fail(placed.error());
-  if (Status back = restart(context, places); !back) return screen.fail(back.error());
+  if (Status back = restart_with(context, places); !back) return screen.fail(back.error());
   return screen.fail({restarted.error().code, restarted.error().message + " The program from before is back.", ""});
 }
 

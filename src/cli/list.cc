@@ -1,9 +1,13 @@
 // errand list: the tasks, once or as they change.
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
+#include "base/escape_filter.h"
+#include "base/home.h"
 #include "base/json_out.h"
+#include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/resolve.h"
 #include "cli/short_id.h"
@@ -59,6 +63,29 @@ Query query_of(const ListArgs& args, const std::string& batch) {
   return query;
 }
 
+std::string group_of(const TaskInfo& task, const std::string& by) {
+  return by == "folder" ? task.work_dir : by == "batch" ? task.batch_id : task.parent_session_id;
+}
+
+// A control character in a folder's name is the table's to make harmless; a heading is made so here.
+std::string heading_of(const std::string& group, const std::string& by) {
+  if (group.empty()) return by == "folder" ? "no folder" : by == "batch" ? "no batch" : "no session";
+  return by == "folder" ? shown_line(to_home(group)) : short_id(group);
+}
+
+// The tasks of a group behind each other, in the order of the list; groups in the order of their first task.
+void put_together(std::vector<TaskInfo>& tasks, const std::string& by) {
+  std::map<std::string, size_t> places;
+  std::vector<std::vector<TaskInfo>> groups;
+  for (TaskInfo& task : tasks) {
+    const auto place = places.emplace(group_of(task, by), groups.size());
+    if (place.second) groups.emplace_back();
+    groups[place.first->second].push_back(std::move(task));
+  }
+  tasks.clear();
+  for (std::vector<TaskInfo>& group : groups) std::ranges::move(group, std::back_inserter(tasks));
+}
+
 Result<Listed> read_list(Context& context, const Query& base, const ListArgs& args) {
   Listed listed;
   std::vector<std::string> bodies;
@@ -77,6 +104,7 @@ Result<Listed> read_list(Context& context, const Query& base, const ListArgs& ar
     listed.page.batches.merge(page->batches);
     bodies.push_back(std::move(*body));
   } while (!cursor.empty() && listed.page.tasks.size() < wanted);
+  if (!args.group.empty()) put_together(listed.page.tasks, args.group);
   if (bodies.size() == 1) {
     listed.body = std::move(bodies[0]);
     return listed;
@@ -110,6 +138,25 @@ void fold_rows(const TaskPage& page, std::vector<std::vector<Cell>>& rows) {
   }
 }
 
+// The lines of a table (a header, and one for each task) with a heading before each group.
+std::string with_headings(const std::string& table, const std::vector<TaskInfo>& tasks, const std::string& by,
+                          bool colours) {
+  std::string out;
+  std::map<std::string, int> counts;
+  for (const TaskInfo& task : tasks) ++counts[group_of(task, by)];
+  const std::vector<std::string_view> lines = split(table, '\n');
+  for (size_t i = 0; i < lines.size() && !lines[i].empty(); ++i) {
+    const size_t task = i - 1;
+    if (i > 0 && task < tasks.size()) {
+      const std::string group = group_of(tasks[task], by);
+      if (task == 0 || group != group_of(tasks[task - 1], by))
+        out += styled(fmt::format("{} ({})", heading_of(group, by), counts[group]), "1", colours) + "\n";
+    }
+    out.append(lines[i]).append("\n");
+  }
+  return out;
+}
+
 std::string table_of(Context& context, const Listed& listed, const ListArgs& args) {
   const Screen& screen = context.screen;
   if (!screen.out_is_terminal()) return render_tabs(task_fields(listed.page.tasks));
@@ -119,6 +166,7 @@ std::string table_of(Context& context, const Listed& listed, const ListArgs& arg
   std::vector<std::vector<Cell>> rows = task_rows(listed.page.tasks, wall_now(), screen.width());
   fold_rows(listed.page, rows);
   std::string out = render_table(task_columns(screen.width()), rows, {screen.width(), screen.colours(), true});
+  if (!args.group.empty()) out = with_headings(out, listed.page.tasks, args.group, screen.colours());
   if (!listed.page.next_cursor.empty() && !screen.quiet())
     out += styled(fmt::format("{} shown of more; --limit N or --all shows the others", listed.page.tasks.size()), "2",
                   screen.colours()) +
@@ -150,6 +198,10 @@ int watch(Context& context, const Query& query, const ListArgs& args, const std:
     auto room = static_cast<size_t>(std::max(3, screen.height() - 3));
     if (listed->page.tasks.size() > room) listed->page.tasks.resize(room);
     std::string text = table_of(context, *listed, args);
+    // Headings of groups are lines too.
+    size_t end = 0;
+    for (int line = 1; line < screen.height() && end < text.size(); ++line) end = text.find('\n', end) + 1;
+    text.resize(end);
     screen.out((lines ? fmt::format("\x1b[{}A\r", lines) : std::string()) + "\x1b[J" + text);
     lines = static_cast<int>(std::ranges::count(text, '\n'));
     dirty = false;
@@ -194,7 +246,7 @@ int list(Context& context, const ListArgs& args) {
   Query query = query_of(args, batch);
   const bool for_people = context.screen.out_is_terminal() && !context.screen.json();
   query.add("sort", args.sort.empty() && for_people ? "attention" : args.sort);
-  if (for_people && !args.flat && batch.empty()) query.add("fold_batches", "true");
+  if (for_people && !args.flat && batch.empty() && args.group.empty()) query.add("fold_batches", "true");
   if (args.watch) return watch(context, query, args, batch);
   Result<Listed> listed = read_list(context, query, args);
   if (!listed) return context.screen.fail(listed.error());

@@ -12,8 +12,11 @@
 #include "base/home.h"
 #include "base/json_out.h"
 #include "cli/find_server.h"
+#include "cli/install.h"
 #include "cli/programs_text.h"
 #include "cli/resolve.h"
+#include "cli/service.h"
+#include "cli/start_server.h"
 #include "cli/verbs.h"
 #include "cli/wire.h"
 
@@ -55,6 +58,22 @@ Status end_server(const Context& context, const Target& server) {
   return ended;
 }
 
+// The server of the data folder anew, as it was started: by systemd in its unit, else with the same words.
+Result<Target> start_anew(const Context& context) {
+  const Result<Target> running = find_server(where_of(context.globals), Start::never);
+  if (!running && running.error().code != Code::unavailable) return running;
+  const std::optional<Service> service =
+      running ? service_of(running->pid) : installed_service(context.globals.data_dir);
+  if (service) {
+    if (const Status told = tell(*service, running ? "restart" : "start"); !told) return std::unexpected(told.error());
+    return wait_for(where_of(context.globals), *service, running ? running->pid : 0);
+  }
+  const ServeWords words = running ? serve_words(running->pid) : ServeWords();
+  if (running)
+    if (const Status ended = end_server(context, *running); !ended) return std::unexpected(ended.error());
+  return start_again(where_of(context.globals), words);
+}
+
 struct Counts {
   int64_t at_work = 0, needs_input = 0;
 };
@@ -83,8 +102,11 @@ int stop(Context& context, const StopArgs&) {
   if (!server && !none) return screen.fail(server.error());
   // Who cannot ask for them can stop the server all the same: it is a process of this user.
   const Counts counts = none ? Counts{} : counts_of(context.client).value_or(Counts{});
-  if (!none)
-    if (const Status ended = end_server(context, *server); !ended) return screen.fail(ended.error());
+  if (!none) {
+    const std::optional<Service> service = service_of(server->pid);
+    if (const Status ended = service ? tell(*service, "stop") : end_server(context, *server); !ended)
+      return screen.fail(ended.error());
+  }
   if (screen.json()) {
     std::string text;
     JsonOut(text).object().field("stopped", !none).field("at_work", counts.at_work).end();
@@ -105,9 +127,7 @@ int stop(Context& context, const StopArgs&) {
 int restart(Context& context, const RestartArgs&) {
   const Screen& screen = context.screen;
   if (const Status here = only_here(context); !here) return screen.fail(here.error());
-  if (const Result<Target> server = find_server(where_of(context.globals), Start::never))
-    if (const Status ended = end_server(context, *server); !ended) return screen.fail(ended.error());
-  const Result<Target> server = find_server(where_of(context.globals), Start::if_none);
+  const Result<Target> server = start_anew(context);
   if (!server) return screen.fail(server.error());
   if (screen.json()) {
     std::string text;

@@ -51,7 +51,8 @@ Made agents_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<AgentsArgs>();
   auto words = std::make_shared<std::vector<std::string>>();
   app.add_option("action", *words,
-                 "show NAME, add JSON, edit NAME JSON or remove NAME; \"-\" reads the JSON from standard input")
+                 "show NAME, models NAME, add JSON, edit NAME JSON or remove NAME; \"-\" reads the JSON from standard "
+                 "input")
       ->type_name("")
       ->expected(0, CLI::detail::expected_max_vector_size);
   app.callback([args, words] {
@@ -60,6 +61,9 @@ Made agents_setup(CLI::App& app, Globals&) {
     const size_t given = words->size() - 1;
     if (action == "show" && given == 1) {
       args->action = AgentsAction::show;
+      args->name = words->at(1);
+    } else if (action == "models" && given == 1) {
+      args->action = AgentsAction::models;
       args->name = words->at(1);
     } else if (action == "add" && given == 1) {
       args->action = AgentsAction::add;
@@ -72,7 +76,7 @@ Made agents_setup(CLI::App& app, Globals&) {
       args->action = AgentsAction::remove;
       args->name = words->at(1);
     } else {
-      throw CLI::ValidationError("action", "must be: show NAME, add JSON, edit NAME JSON, or remove NAME");
+      throw CLI::ValidationError("action", "must be: show NAME, models NAME, add JSON, edit NAME JSON, or remove NAME");
     }
   });
   return [args] { return *args; };

@@ -243,7 +243,7 @@ class Setup {
   Status ask_service() {
     if (!has_systemd()) return {};
     const Result<bool> wanted =
-        questions_.yes("\nInstall errand for you (~/.local/bin), with a server that starts when you log in?", false);
+        questions_.yes("\nInstall errand (~/.local/bin), with a server that starts at your login?", false);
     if (!wanted) return std::unexpected(wanted.error());
     return *wanted ? install_service() : Status();
   }
@@ -255,7 +255,7 @@ class Setup {
     const Result<ModelTrial> tried = context_.programs.try_model(model);
     if (!tried) return std::unexpected(tried.error());
     screen_.say(fmt::format("{} at {} answered in {}.", tried->model, tried->base_url, format_duration(tried->ms)));
-    const std::string path = context_.globals.data_dir + "/errand.toml";
+    const std::string path = settings_file();
     const Result<std::string> before = read_user_file(path);
     if (!before) return std::unexpected(before.error());
     const Result<std::string> after = with_model_table(*before, model);
@@ -272,6 +272,12 @@ class Setup {
     if (restart(context_, {}) != code(Exit::ok))
       return fail(Code::unavailable, "The server could not be started again: errand doctor says why.", "unreachable");
     return look();
+  }
+
+  // Where the server that runs reads its settings: it may have been started with --config.
+  std::string settings_file() const {
+    const Result<Target> server = find_server(where_of(context_.globals), Start::never);
+    return server && !server->config.empty() ? server->config : context_.globals.data_dir + "/errand.toml";
   }
 
   Status use_agent(const std::string& name) {

@@ -34,6 +34,7 @@ constexpr Millis start_ms = 10'000;
 constexpr Millis look_ms = 1'000;
 constexpr Millis step_ms = 10;
 constexpr int default_port = 4747;
+constexpr const char* free_port = "127.0.0.1:0";
 
 class Descriptor {
  public:
@@ -82,13 +83,20 @@ Status make_data_dir(const std::string& data_dir) {
   return {};
 }
 
-Result<pid_t> spawn(const std::string& data_dir, const std::string& log) {
+Result<pid_t> spawn(const std::string& data_dir, const ServeWords& before, const std::string& log) {
   std::error_code error;
   // The real path rather than /proc/self/exe, so that ps shows what runs; that one where the file was replaced.
   std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
   if (error || ::access(program.c_str(), X_OK) != 0) program = "/proc/self/exe";
-  std::vector<std::string> words = {"errand", "serve", "--data-dir", data_dir};
-  if (wants_free_port(data_dir)) words.insert(words.end(), {"--listen", "127.0.0.1:0"});
+  std::vector<std::string> words = {"errand"};
+  if (before.words.empty()) {
+    words.insert(words.end(), {"serve", "--data-dir", data_dir});
+    if (wants_free_port(data_dir)) words.insert(words.end(), {"--listen", free_port});
+  } else {
+    words.insert(words.end(), before.words.begin(), before.words.end());
+    // Words that name no data folder meant the one of the environment that they were typed in.
+    ::setenv("ERRAND_DATA_DIR", data_dir.c_str(), 1);
+  }
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
@@ -101,7 +109,8 @@ Result<pid_t> spawn(const std::string& data_dir, const std::string& log) {
   posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
   // Not in the user's current folder: that would keep it from being unmounted or removed.
-  posix_spawn_file_actions_addchdir_np(&actions, home && ::access(home, X_OK) == 0 ? home : "/");
+  const std::string folder = before.folder.empty() && home != nullptr ? home : before.folder;
+  posix_spawn_file_actions_addchdir_np(&actions, ::access(folder.c_str(), X_OK) == 0 ? folder.c_str() : "/");
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none, all;
@@ -138,7 +147,28 @@ std::string log_since(const std::string& log, off_t from) {
 
 }  // namespace
 
-Result<Target> start_server(const std::string& data_dir, const std::function<Result<Target>()>& find) {
+ServeWords serve_words(int64_t pid) {
+  const std::string text = read_file(fmt::format("/proc/{}/cmdline", pid));
+  ServeWords out;
+  bool serves = false;
+  // The program, and behind each word, the last one too, a zero.
+  std::vector<std::string_view> words = split(text, '\0');
+  for (size_t i = 1; i + 1 < words.size(); ++i) {
+    serves = serves || words[i] == "serve";
+    out.words.emplace_back(words[i]);
+  }
+  // What a verb chose by itself it may choose otherwise now: the default port may be free again.
+  const bool by_a_verb =
+      out.words.size() >= 3 && out.words[0] == "serve" && out.words[1] == "--data-dir" &&
+      (out.words.size() == 3 || (out.words.size() == 5 && out.words[3] == "--listen" && out.words[4] == free_port));
+  if (!serves || by_a_verb) return {};
+  std::error_code error;
+  out.folder = std::filesystem::read_symlink(fmt::format("/proc/{}/cwd", pid), error).string();
+  return out;
+}
+
+Result<Target> start_server(const std::string& data_dir, const ServeWords& words,
+                            const std::function<Result<Target>()>& find) {
   if (Status made = make_data_dir(data_dir); !made) return std::unexpected(made.error());
   Time deadline = steady_now() + start_ms;
   Descriptor turn(::open((data_dir + "/start.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -163,7 +193,7 @@ Result<Target> start_server(const std::string& data_dir, const std::function<Res
   for (int attempt = 0; attempt < 2; ++attempt) {
     struct stat about = {};
     log_start = ::stat(log.c_str(), &about) == 0 ? about.st_size : 0;
-    Result<pid_t> pid = spawn(data_dir, log);
+    Result<pid_t> pid = spawn(data_dir, words, log);
     if (!pid) return std::unexpected(pid.error());
     ended = false;
     for (Time until = deadline; steady_now() < until; pause_ms(step_ms)) {

@@ -165,6 +165,9 @@ Made list_setup(CLI::App& app, Globals&) {
          "attention: what needs you first (the default on a terminal); newest; oldest; updated: last change first")
       ->type_name("ORDER")
       ->check(CLI::IsMember({"attention", "newest", "oldest", "updated"}));
+  app.add_option("--group", args->group, "List the tasks of one folder, batch or session together")
+      ->type_name("folder|batch|session")
+      ->check(CLI::IsMember({"folder", "batch", "session"}));
   app.add_option("-n,--limit", args->limit, "At most this many")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000));
@@ -580,7 +583,7 @@ constexpr Verb all[] = {
     {"quota", control, "List the usage limits that tasks wait for, or end one", "errand quota clear", quota_setup},
     {"setup", around, "Set up what is missing: a model, the usual agent, tools for your agents, a service",
      "errand setup --address http://127.0.0.1:11434/v1", setup_setup},
-    {"agents", around, "List the agents that can be asked; show, add, edit or remove one",
+    {"agents", around, "List the agents that can be asked, and their models; show, add, edit or remove one",
      "errand agents add '{\"name\":\"reviewer\",\"driver\":\"builtin\",\"prompt\":\"You review.\"}'", agents_setup},
     {"settings", around, "Show the server's settings, or change some", "errand settings max_concurrent=5 wake=true",
      settings_setup},

@@ -529,7 +529,7 @@ std::string counts_text(const std::map<std::string, int64_t>& counts) {
 
 Result<ServerInfo> parse_server(std::string_view in) {
   return read<ServerInfo>(in, [](const json::value& value) {
-    return ServerInfo{integer(value, "pid"), text(value, "url"), text(value, "version")};
+    return ServerInfo{integer(value, "pid"), text(value, "url"), text(value, "version"), text(value, "config")};
   });
 }
 

@@ -171,6 +171,7 @@ struct ToolReply {
 struct ServerInfo {  // DIR/server.json
   int64_t pid = 0;
   std::string url, version;
+  std::string config;  // The settings file that it reads; empty: it did not say.
 };
 
 Result<TaskInfo> parse_task(std::string_view json);

@@ -27,8 +27,12 @@ bool is_spent(const Task& task) {
 
 }  // namespace
 
-Application::Application(std::string data_dir, Settings settings, bool json)
-    : data_dir_(std::move(data_dir)), settings_(std::move(settings)), json_(json), server_file_(data_dir_) {}
+Application::Application(std::string data_dir, std::string config, Settings settings, bool json)
+    : data_dir_(std::move(data_dir)),
+      config_(std::move(config)),
+      settings_(std::move(settings)),
+      json_(json),
+      server_file_(data_dir_) {}
 
 // --- the start
 
@@ -98,7 +102,7 @@ Status Application::listen() {
     has_socket_ = true;
   }
   url_ = url_of(address_, tls);
-  return server_file_.prepare(about_server(url_));
+  return server_file_.prepare(about_server(url_, config_));
 }
 
 Status Application::connect_supervisor() {
@@ -163,6 +167,8 @@ Status Application::make_engine() {
                                 .threads = ground_.folders,
                                 .loop = *ground_.loop,
                                 .environment = environment});
+  model_lists_.emplace([this](const Agent& agent) { return drivers_->model_list(agent.driver); }, ground_.timers,
+                       ground_.clock);
   return {};
 }
 
@@ -217,6 +223,7 @@ void Application::make_routes() {
       .data_dir = data_dir_,
       .programs = [this](const std::vector<Agent>& agents,
                          Survey::Done done) { survey_->look(agents, std::move(done)); },
+      .models = [this](const Agent& agent, ModelList::Listed done) { model_lists_->list(agent, std::move(done)); },
       .folders = &ground_.folders,
       .login = [this](const net::ExchangePtr& exchange) { return auth_->handle(exchange); },
       .page = net::serve_page,
@@ -264,7 +271,7 @@ Status Application::say_ready() {
   if (Status written = server_file_.publish(); !written) return written;
   server_->accept();
   // The one line that programs wait for.
-  fmt::print("{}", json_ ? about_server(url_) : fmt::format("errand {} is ready at {}\n", version, url_));
+  fmt::print("{}", json_ ? about_server(url_, config_) : fmt::format("errand {} is ready at {}\n", version, url_));
   std::fflush(stdout);
   return {};
 }

@@ -20,6 +20,7 @@
 #include "serve/agent_tools.h"
 #include "serve/drivers.h"
 #include "serve/ground.h"
+#include "serve/model_lists.h"
 #include "serve/server_file.h"
 #include "serve/survey.h"
 #include "settings/settings.h"
@@ -32,7 +33,8 @@ class Application {
  public:
   // The data folder is there and the user's alone (data_dir.h). `json`: how the line that tells of a ready server is
   // written.
-  Application(std::string data_dir, Settings settings, bool json);
+  // `config`: the file that the settings were read from, absolute, there or not.
+  Application(std::string data_dir, std::string config, Settings settings, bool json);
 
   // All that can fail, before anything is touched that runs (R14.4): where this returns an error no run was taken up,
   // and before the addresses are ours not even the supervisor was asked for. On success the data folder's database is
@@ -64,7 +66,7 @@ class Application {
   // A program of this completed task's has begun to work by itself (driver/program/beginning.h).
   void ask_for_turn(const TaskId& task, const std::string& why, std::move_only_function<void(bool)> done);
 
-  const std::string data_dir_;
+  const std::string data_dir_, config_;
   const Settings settings_;
   const bool json_;
   ServerFile server_file_;
@@ -85,6 +87,7 @@ class Application {
   ToolsForAgents agent_tools_;
   std::unique_ptr<Drivers> drivers_;
   std::optional<Survey> survey_;
+  std::optional<ModelLists> model_lists_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<http::Client> notify_client_;
   std::unique_ptr<notify::Notifier> notifier_;

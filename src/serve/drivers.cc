@@ -79,6 +79,15 @@ Result<std::unique_ptr<Drivers>> Drivers::make(const DriverParts& parts, const S
   return made;
 }
 
+ModelList* Drivers::model_list(const std::string& driver) const {
+  // The drivers themselves: the watch in front of them knows nothing of models.
+  const std::pair<std::string_view, Driver*> own[] = {
+      {"builtin", builtin_.get()}, {"opencode", opencode_.get()}, {"claude", claude_.get()}, {"acp", acp_.get()}};
+  for (const auto& [name, made] : own)
+    if (name == driver) return dynamic_cast<ModelList*>(made);
+  return nullptr;
+}
+
 // git is asked by this very program, also where its file was replaced meanwhile.
 void Drivers::make_orders(const DriverParts& parts) {
   watched::OrderOptions options{.data_dir = parts.data_dir,

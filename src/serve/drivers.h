@@ -11,6 +11,7 @@
 #include "driver/agent_tools.h"
 #include "driver/builtin/tools/tool_set.h"
 #include "driver/driver.h"
+#include "driver/model_list.h"
 #include "driver/program/beginning.h"
 #include "driver/programs.h"
 #include "driver/run/options.h"
@@ -48,6 +49,8 @@ class Drivers {
   // Who keeps what tasks changed.
   Changes& changes() { return *orders_; }
   Programs& programs() { return programs_; }
+  // Who lists the models of agents on this driver; null: nobody can.
+  ModelList* model_list(const std::string& driver) const;
   const DefaultModel& default_model() const { return default_model_; }
   // On the loop, when settings have changed.
   void use(const EngineSettings& now) {

@@ -1,5 +1,7 @@
 #include "serve/serve.h"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "base/json_out.h"
@@ -46,7 +48,10 @@ int run_server(const SettingsSources& sources, bool json) {
   if (!settings) return failed(settings.error(), json);
   use_log_level(settings->log_level);
   auto* const signals = new StopSignals(sources.data_dir);  // Never destroyed: its thread outlives what is built here.
-  Application application(sources.data_dir, std::move(*settings), json);
+  std::error_code ignored;
+  const std::filesystem::path config =
+      std::filesystem::absolute(sources.config.value_or(sources.data_dir + "/errand.toml"), ignored);
+  Application application(sources.data_dir, config.lexically_normal(), std::move(*settings), json);
   signals->pass_to([&application] { application.stop(); });
   int code = 0;
   if (Status opened = application.open(); !opened) {

@@ -13,9 +13,15 @@
 
 namespace errand::serve {
 
-std::string about_server(const std::string& url) {
+std::string about_server(const std::string& url, const std::string& config) {
   std::string text;
-  JsonOut(text).object().field("pid", static_cast<int64_t>(getpid())).field("url", url).field("version", version).end();
+  JsonOut(text)
+      .object()
+      .field("pid", static_cast<int64_t>(getpid()))
+      .field("url", url)
+      .field("version", version)
+      .field("config", config)
+      .end();
   return text + "\n";
 }
 

@@ -9,8 +9,9 @@
 
 namespace errand::serve {
 
-// What server.json holds, and `serve --json` prints: {"pid", "url", "version"} and a line end.
-std::string about_server(const std::string& url);
+// What server.json holds, and `serve --json` prints: {"pid", "url", "version", "config"} and a line end. `config`: the
+// settings file that the server reads, there or not.
+std::string about_server(const std::string& url, const std::string& config);
 
 // Clients read the file at any time. So it is written beside its place first, when all that can fail is tried and no
 // work was touched yet, and put into its place when the server is ready. It is not synced: after a power cut no server

@@ -20,7 +20,7 @@ class ServerFileTest : public testing::Test {
 };
 
 TEST_F(ServerFileTest, IsInItsPlaceOnlyWhenTheServerIsReady) {
-  ASSERT_TRUE(file_.prepare(about_server("http://127.0.0.1:1")));
+  ASSERT_TRUE(file_.prepare(about_server("http://127.0.0.1:1", "/etc/errand.toml")));
   EXPECT_FALSE(is_there("server.json"));
   ASSERT_TRUE(file_.publish());
   EXPECT_TRUE(is_there("server.json"));

@@ -38,6 +38,16 @@ test('An idle session is told at once, once, without a call of the model; a toas
   assert.match(JSON.stringify(model.requests().filter((record) => record.body.tools?.length).at(-1).body.messages), new RegExp(`<notification>[^<]*${id}`));
 });
 
+test('The tool that starts agents names those that are here now', { skip, timeout: 900_000 }, async (t) => {
+  const all = await world(t);
+  const { server, model } = all;
+  await server.expect(201, 'POST', '/api/agents', { name: 'reviewer', driver: 'demo' });
+  const session = await all.opencode.session();
+  await turn(all, session, [call('background_list')]);
+  const { tools } = model.requests().filter((record) => record.body.tools?.length).at(-1).body;
+  assert.match(JSON.stringify(tools.find((tool) => JSON.stringify(tool).includes('"background_task"'))), /One of [^"]*reviewer/);
+});
+
 test('A busy session is told when it is idle, and its model is asked no more than it would have been', { skip, timeout: 900_000 }, async (t) => {
   const all = await world(t);
   const { server, opencode, model } = all;

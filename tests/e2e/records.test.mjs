@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { errand, Server } from './harness/index.mjs';
+import { errand, no_tmux, Server, Terminal } from './harness/index.mjs';
 
 const edit = (server, id, body) => server.expect(200, 'PATCH', `/api/tasks/${id}`, body);
 const listed = async (server, query = '') => (await server.get(`/api/tasks?limit=500${query}`)).tasks.map((task) => task.id);
@@ -163,4 +163,24 @@ test('A transcript is one document; in HTML what anybody wrote is text and nothi
   // A command has its output instead of a conversation.
   const command = await server.at_rest((await server.run('echo from the command')).id);
   assert.match((await server.api('GET', `/api/tasks/${command.id}/export`)).text, /## Command\n\n```sh\necho from the command\n```/);
+});
+
+test('errand list --group puts the tasks of a folder, batch or session together, under a heading on a terminal', { skip: no_tmux }, async (t) => {
+  const server = await Server.start(t);
+  const [one, two] = ['one', 'two'].map((name) => path.join(server.folder, name));
+  for (const folder of [one, two]) fs.mkdirSync(folder);
+  const run = async (title, more) => server.at_rest((await server.run('true', { title, ...more })).id);
+  const first = await run('first', { work_dir: one, batch_id: 'new' });
+  await run('second', { work_dir: two });
+  await run('third', { work_dir: one, batch_id: first.batch_id });
+  const titles = (out) => out.trim().split('\n').map((line) => /first|second|third/.exec(line)[0]);
+  assert.deepEqual(titles((await errand(server, ['list'])).out), ['third', 'second', 'first']);
+  assert.deepEqual(titles((await errand(server, ['list', '--group', 'folder'])).out), ['third', 'first', 'second']);
+  assert.deepEqual(titles((await errand(server, ['list', '--group', 'batch'])).out), ['third', 'first', 'second']);
+  assert.equal((await errand(server, ['list', '--group', 'colour'])).code, 2);
+  const terminal = await Terminal.open(t, server);
+  terminal.run('errand list --group folder');
+  await terminal.shows(/~\/one \(2\)\n.*third.*\n.*first.*\n~\/two \(1\)\n.*second/);
+  terminal.run('clear; errand list --group session');
+  await terminal.shows(/no session \(3\)\n/);
 });

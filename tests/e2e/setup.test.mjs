@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import { start_model } from '../model/server.mjs';
-import { errand, no_tmux, Server, Terminal, until } from './harness/index.mjs';
+import { errand, no_tmux, Server, temporary_folder, Terminal, until } from './harness/index.mjs';
 
 const key = 'sk-ant-very-secret-0123456789';
 const local_key = 'local-very-secret-0123456789';
@@ -91,6 +91,24 @@ test('Options: the usual agent and tools for the programs of others', { timeout:
   assert.equal(asked.json.agent, 'reviewer');
   const twice = await setup(['--tools-for', 'claude']);
   assert.match(twice.out, /Everything is there already/);
+});
+
+test('A server that was started with --config has its model there, and is restarted with it', { timeout: 300_000 }, async (t) => {
+  const model = await start_model({ keys: [key] });
+  t.after(() => model.close());
+  let server;
+  t.after(() => errand(server, ['stop'], { within: 60_000 }));
+  const folder = temporary_folder(t);
+  const other = path.join(folder, 'other.toml');
+  fs.writeFileSync(other, 'max_restarts = 9\n');
+  server = await Server.start(t, { folder, args: ['--config', other] });
+  const done = await errand(server, ['setup', '--address', model.url, '--key-from', 'MY_KEY', '--api', 'anthropic'], { env: { MY_KEY: key }, cwd: '/', within: 60_000 });
+  assert.equal(done.code, 0, done.err);
+  assert.match(done.out, /^changed +.*other\.toml: \[model\], with the key$/m);
+  assert.match(fs.readFileSync(other, 'utf8'), /^max_restarts = 9\n\n\[model\]\n/);
+  assert.equal(fs.existsSync(path.join(server.data_dir, 'errand.toml')), false, 'a file that this server does not read stays away');
+  assert.equal((await builtin(server)).available, true);
+  assert.equal((await errand(server, ['settings', '--json'])).json.max_restarts, 9);
 });
 
 test('ask without an agent that works says what to do, and the demonstration runs where it is named', async (t) => {

@@ -97,6 +97,10 @@ class Model {
   requests(api) {
     return this.#records.filter((record) => record.api && (!api || record.api === api));
   }
+  /** How often it was asked which models it has. */
+  listings() {
+    return this.#records.filter((record) => record.method === 'GET' && record.path.endsWith('/models')).length;
+  }
   /** Resolves when at least so many model requests came. */
   async asked(count, { timeout_ms = 120_000 } = {}) {
     await this.#until(() => this.requests().length >= count, `${count} requests`, timeout_ms);

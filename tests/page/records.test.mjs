@@ -66,6 +66,18 @@ describe('records', async () => {
     await until(async () => /A better name/.test(await row(page, one).innerText()), { what: 'the new title' });
     assert.equal((await server.task(one.id)).title, 'A better name');
 
+    await menu_of(page, one, 'Labels…');
+    await page.getByLabel('name=value, one per line').fill('team=web\nci=yes');
+    await check_accessible(page, 'labels');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await until(async () => (await server.task(one.id)).labels.team === 'web', { what: 'the labels are stored' });
+    await page.reload();
+    await menu_of(page, one, 'Labels…');
+    assert.deepEqual((await page.getByLabel('name=value, one per line').inputValue()).split('\n').sort(), ['ci=yes', 'team=web']);
+    await page.getByLabel('name=value, one per line').fill('team=api');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await until(async () => JSON.stringify((await server.task(one.id)).labels) === '{"team":"api"}', { what: 'one is changed, one is gone' });
+
     await menu_of(page, one, 'Pin to the top');
     await until(async () => (await order(page))[0] === one.id, { what: 'the pinned one is first' });
     await row(page, one).getByRole('img', { name: 'Pinned' }).waitFor();

@@ -5,8 +5,8 @@ import { QueryClient, useQuery } from '@tanstack/react-query';
 import { api, ApiError, call } from './api/client';
 import type { Progress, Task, TaskBrief, TaskEvent, TaskList } from './api/types';
 import { forgetOldest } from './lib/bounded';
-import { store } from './lib/store';
-import { onEvents, onReset } from './live/live';
+import { store, useStore } from './lib/store';
+import { connection, onEvents, onReset } from './live/live';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -129,6 +129,8 @@ function rereadSoon(wait: number): void {
     void queryClient.invalidateQueries({ queryKey: ['active'] });
     void queryClient.invalidateQueries({ queryKey: ['children'] });
     void queryClient.invalidateQueries({ queryKey: ['conversations'] });
+    void queryClient.invalidateQueries({ queryKey: ['asking'] });
+    void queryClient.invalidateQueries({ queryKey: ['inbox'] });
     if (reread) {
       reread = false;
       rereadSoon(1000);
@@ -173,6 +175,25 @@ export const useActive = (enabled: boolean) =>
     placeholderData: (old) => old,
   });
 
+// How many tasks wait for a person, whatever the list shows.
+export function useAsking(): number {
+  const live = useStore(connection).state === 'live'; // The first rows do not wait for it.
+  return (
+    useQuery({
+      enabled: live,
+      queryKey: ['asking'],
+      queryFn: ({ signal }) =>
+        call(
+          api.GET('/api/tasks', {
+            params: { query: { waiting_for: 'permission,answer', archived: 'all', limit: 1, total: true } },
+            signal,
+          }),
+        ),
+      placeholderData: (old) => old,
+    }).data?.total ?? 0
+  );
+}
+
 // The newest conversations, for the list beside one.
 export const useConversations = (enabled: boolean) =>
   useQuery({
@@ -208,6 +229,14 @@ export const useAgents = (enabled = true) =>
     queryFn: ({ signal }) => call(api.GET('/api/agents', { signal })),
     staleTime: 60_000,
   });
+
+export const useSettings = () =>
+  useQuery({
+    queryKey: ['settings'],
+    queryFn: ({ signal }) => call(api.GET('/api/settings', { signal })),
+    staleTime: 60_000,
+    retry: false,
+  }).data;
 
 export const useTask = (id: string | undefined) =>
   useQuery({

@@ -6,6 +6,9 @@ export type Filter = (typeof filters)[number];
 export const sorts = ['attention', 'newest', 'oldest', 'updated'] as const;
 export type Sort = (typeof sorts)[number];
 
+export const groupings = ['folder', 'batch', 'session'] as const;
+export type Grouping = (typeof groupings)[number];
+
 export interface TaskSearch {
   q?: string;
   status?: Filter;
@@ -16,6 +19,7 @@ export interface TaskSearch {
   sort?: Sort; // Without one: what needs somebody comes first.
   show?: 'archived' | 'pinned';
   flat?: '1'; // The tasks of a batch one by one.
+  group?: Grouping;
 }
 
 const text = (value: unknown, most = 200): string | undefined =>
@@ -38,6 +42,7 @@ export const taskSearch = (search: Record<string, unknown>): TaskSearch =>
     sort: oneOf(search.sort, sorts),
     show: oneOf(search.show, ['archived', 'pinned'] as const),
     flat: oneOf(search.flat, ['1'] as const),
+    group: oneOf(search.group, groupings),
   });
 
 export const chatTabs = ['chat', 'log', 'changes', 'timeline', 'artifacts', 'details'] as const;
@@ -78,6 +83,6 @@ export const taskQuery = (search: TaskSearch): TaskQuery =>
     sort: search.sort ?? 'attention',
     archived: search.show === 'archived' ? ('true' as const) : undefined,
     pinned: search.show === 'pinned' ? true : undefined,
-    // In a batch, or below a session, each task is what one came for.
-    fold_batches: search.batch || search.parent || search.flat ? undefined : true,
+    // In a batch, below a session or in a group, each task is what one came for.
+    fold_batches: search.batch || search.parent || search.flat || search.group ? undefined : true,
   });

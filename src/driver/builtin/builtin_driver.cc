@@ -1,16 +1,19 @@
 #include "driver/builtin/builtin_driver.h"
 
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "driver/agent_driver.h"
 #include "driver/builtin/builtin_turn.h"
 #include "driver/builtin/shared.h"
+#include "driver/model_list.h"
 #include "driver/work_dir.h"
 
 namespace errand::builtin {
 namespace {
 
-class BuiltinDriver final : public Driver {
+class BuiltinDriver final : public Driver, public ModelList {
  public:
   BuiltinDriver(ModelDirectory models, BuiltinParts parts) : shared_(std::move(models), parts) {}
 
@@ -56,6 +59,7 @@ class BuiltinDriver final : public Driver {
     if (!shared_.parts.files) return Driver::gather(std::move(task), std::move(done));
     shared_.parts.files->gather(std::move(task), std::move(done));
   }
+  void list_models(const Agent& agent, Listed done) override;
   Result<OpenArtifact> open_artifact(const Task& task, std::string_view id_or_name) const override {
     return shared_.parts.files ? shared_.parts.files->open_artifact(task, id_or_name)
                                : Driver::open_artifact(task, id_or_name);
@@ -64,6 +68,43 @@ class BuiltinDriver final : public Driver {
  private:
   Shared shared_;
 };
+
+// Several places are asked at once. Those that answer are listed, in the order of the places; where none does, the
+// default says why.
+void BuiltinDriver::list_models(const Agent& agent, Listed done) {
+  constexpr size_t places_max = 8;
+  Result<std::vector<ModelDirectory::Place>> places = shared_.models.places(agent);
+  if (!places) return done(std::unexpected(places.error()));
+  if (places->size() > places_max) places->resize(places_max);
+  struct Asked {
+    std::vector<ModelDirectory::Place> places;
+    std::vector<Result<std::vector<ListedModel>>> answers;
+    size_t missing = 0;
+    Listed done;
+  };
+  auto asked = std::make_shared<Asked>();
+  asked->places = std::move(*places);
+  asked->done = std::move(done);
+  asked->missing = asked->places.size();
+  asked->answers.resize(asked->missing);
+  for (size_t i = 0; i < asked->places.size(); ++i)
+    shared_.finder.list(asked->places[i].endpoint, [asked, i](Result<std::vector<ListedModel>> answer) {
+      asked->answers[i] = std::move(answer);
+      if (--asked->missing > 0) return;
+      ListedModels all;
+      bool any = false;
+      for (size_t place = 0; place < asked->places.size(); ++place) {
+        if (!asked->answers[place]) continue;
+        any = true;
+        for (ListedModel& model : *asked->answers[place]) {
+          model.id.insert(0, asked->places[place].prefix);
+          if (all.models.size() < listed_models_max) all.models.push_back(std::move(model));
+        }
+      }
+      if (!any) return asked->done(std::unexpected(asked->answers.front().error()));
+      asked->done(std::move(all));
+    });
+}
 
 }  // namespace
 

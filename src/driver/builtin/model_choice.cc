@@ -163,4 +163,21 @@ Result<ModelChoice> ModelDirectory::choose(const Launch& launch, const Agent& ag
   return named(*choice, choice->model);
 }
 
+Result<std::vector<ModelDirectory::Place>> ModelDirectory::places(const Agent& agent) const {
+  if (!value_of(agent.options, "base_url").empty() || !value_of(agent.options, "api").empty()) {
+    Result<ModelChoice> own = choose(Launch(), agent);
+    if (!own) return std::unexpected(own.error());
+    return std::vector<Place>{{.prefix = {}, .endpoint = std::move(own->endpoint)}};
+  }
+  std::vector<Place> all;
+  // The default stands first: its name is "". Another name of the same place would list it twice.
+  for (const auto& [name, choice] : setups_)
+    if (std::ranges::none_of(all, [&at = choice.endpoint](const Place& place) {
+          return place.endpoint.base_url == at.base_url && place.endpoint.key == at.key;
+        }))
+      all.push_back({.prefix = name.empty() ? "" : name + "/", .endpoint = choice.endpoint});
+  if (all.empty()) return fail(Code::unavailable, unavailable(), "no_model");
+  return all;
+}
+
 }  // namespace errand::builtin

@@ -48,6 +48,13 @@ class ModelDirectory {
   // Of a task: the launch's model, else the agent's, with the agent's own options over it: effort, limits and prices;
   // and base_url, api and key_env, with which it has an endpoint of its own.
   Result<ModelChoice> choose(const Launch& launch, const Agent& agent) const;
+  // Where the models are that a launch of this agent can name, each with what stands before the model's own name in
+  // `model`: "" for the default, "local/" for a setup. An agent with an endpoint of its own has only that one.
+  struct Place {
+    std::string prefix;
+    model::Endpoint endpoint;
+  };
+  Result<std::vector<Place>> places(const Agent& agent) const;
   // The choice with its model named, limits and prices looked up.
   static Result<ModelChoice> named(ModelChoice choice, std::string model);
 

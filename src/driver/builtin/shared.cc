@@ -14,12 +14,12 @@ namespace json = boost::json;
 namespace {
 
 constexpr int64_t list_bytes_max = 4 << 20;
-constexpr size_t model_name_max = 200;
 
 http::Request list_request(const model::Endpoint& endpoint) {
   http::Request request;
   const bool anthropic = endpoint.api == model::Api::anthropic;
   request.url = model::api_url(endpoint, "models");
+  if (anthropic) request.url += "?limit=1000";  // By itself it gives twenty at a time.
   if (!endpoint.key.empty()) {
     if (anthropic) {
       request.headers.emplace_back("x-api-key", endpoint.key);
@@ -34,20 +34,28 @@ http::Request list_request(const model::Endpoint& endpoint) {
   return request;
 }
 
-// {"data":[{"id":"..."}]}: what both families answer.
-std::string first_model(std::string_view body) {
+std::string text_of(const json::object& fields, std::string_view name) {
+  const json::value* const value = fields.if_contains(name);
+  return value != nullptr && value->is_string() && value->get_string().size() <= listed_model_name_max
+             ? std::string(value->get_string())
+             : std::string();
+}
+
+// {"data":[{"id":"...","display_name":"..."}]}: what both families answer.
+std::vector<ListedModel> read_models(std::string_view body) {
+  std::vector<ListedModel> models;
   boost::system::error_code error;
   const json::value value = json::parse(body, error);
   const json::object* const object = error ? nullptr : value.if_object();
   const json::value* const data = object == nullptr ? nullptr : object->if_contains("data");
-  if (data == nullptr || !data->is_array()) return {};
+  if (data == nullptr || !data->is_array()) return models;
   for (const json::value& entry : data->get_array()) {
     const json::object* const fields = entry.if_object();
-    const json::value* const id = fields == nullptr ? nullptr : fields->if_contains("id");
-    if (id != nullptr && id->is_string() && !id->get_string().empty() && id->get_string().size() <= model_name_max)
-      return std::string(id->get_string());
+    if (fields == nullptr || models.size() >= listed_models_max) continue;
+    ListedModel listed{.id = text_of(*fields, "id"), .name = text_of(*fields, "display_name")};
+    if (!listed.id.empty()) models.push_back(std::move(listed));
   }
-  return {};
+  return models;
 }
 
 }  // namespace
@@ -57,34 +65,38 @@ class ModelFinder::Lookup final : public http::Handler {
   Lookup(ModelFinder& owner, model::Endpoint endpoint) : owner_(owner), endpoint_(std::move(endpoint)) {}
 
   void start() { call_ = owner_.client_->start(list_request(endpoint_), *this); }
-  void wait(Found found) { waiting_.push_back(std::move(found)); }
+  void wait(Listed listed) { waiting_.push_back(std::move(listed)); }
 
   void head(const http::Head& head) override { status_ = head.status; }
   void body(std::string_view bytes) override { body_ += bytes; }
   void done(Status status) override {
-    Result<std::string> found = fail(Code::unavailable, why_not(status), "no_model");
+    Result<std::vector<ListedModel>> listed = std::unexpected(why_not(status));
     if (status && status_ == 200)
-      if (std::string name = first_model(body_); !name.empty()) found = std::move(name);
-    const std::shared_ptr<Lookup> self = owner_.running_.extract(endpoint_.base_url).mapped();
-    if (found) owner_.known_.insert_or_assign(endpoint_.base_url, *found);
-    for (Found& waiting : waiting_) waiting(found);
+      if (std::vector<ListedModel> models = read_models(body_); !models.empty()) listed = std::move(models);
+    const std::shared_ptr<Lookup> self = owner_.running_.extract(account_of(endpoint_)).mapped();
+    if (listed) owner_.known_.insert_or_assign(endpoint_.base_url, listed->front().id);
+    for (Listed& waiting : waiting_) waiting(listed);
   }
 
  private:
-  std::string why_not(const Status& status) const {
+  Error why_not(const Status& status) const {
     const std::string& place = endpoint_.base_url;
-    if (status && (status_ == 401 || status_ == 403))
-      return fmt::format("The server at {} refuses {} (HTTP {}). Check the key.", place,
-                         endpoint_.key.empty() ? "to answer without a key" : "the key", status_);
-    return fmt::format(
-        "No model is named, and the server at {} did not say which it has ({}). Check the address, or name "
-        "a model: `model` of the launch or the agent, ERRAND_MODEL, or [model] model in errand.toml.",
-        place, status ? fmt::format("HTTP {}", status_) : status.error().message);
+    if (!status)
+      return {Code::unavailable,
+              fmt::format("{} Check the address ({}), and that a server runs there.", status.error().message, place),
+              "unreachable"};
+    if (status_ == 401 || status_ == 403)
+      return {Code::unavailable,
+              fmt::format("The server at {} refuses {} (HTTP {}). Check the key.", place,
+                          endpoint_.key.empty() ? "to answer without a key" : "the key", status_),
+              "no_key"};
+    return {Code::unavailable,
+            fmt::format("The server at {} did not say which models it has (HTTP {}).", place, status_), "no_models"};
   }
 
   ModelFinder& owner_;
   const model::Endpoint endpoint_;
-  std::vector<Found> waiting_;
+  std::vector<Listed> waiting_;
   std::unique_ptr<http::Call> call_;
   int status_ = 0;
   std::string body_;
@@ -92,16 +104,31 @@ class ModelFinder::Lookup final : public http::Handler {
 
 ModelFinder::~ModelFinder() = default;
 
+void ModelFinder::list(const model::Endpoint& endpoint, Listed listed) {
+  if (client_ == nullptr)
+    return listed(fail(Code::unavailable, "This server does not ask for models: name one.", "no_models"));
+  const std::string account = account_of(endpoint);
+  if (const auto running = running_.find(account); running != running_.end())
+    return running->second->wait(std::move(listed));
+  auto lookup = std::make_shared<Lookup>(*this, endpoint);
+  lookup->wait(std::move(listed));
+  running_.emplace(account, lookup);
+  lookup->start();
+}
+
 void ModelFinder::find(const model::Endpoint& endpoint, Found found) {
   if (const auto known = known_.find(endpoint.base_url); known != known_.end()) return found(known->second);
   if (client_ == nullptr)
     return found(fail(Code::unavailable, "No model is named: set `model` of the launch or the agent.", "no_model"));
-  if (const auto running = running_.find(endpoint.base_url); running != running_.end())
-    return running->second->wait(std::move(found));
-  auto lookup = std::make_shared<Lookup>(*this, endpoint);
-  lookup->wait(std::move(found));
-  running_.emplace(endpoint.base_url, lookup);
-  lookup->start();
+  list(endpoint, [found = std::move(found)](Result<std::vector<ListedModel>> listed) mutable {
+    if (listed) return found(listed->front().id);
+    std::string why = std::move(listed.error().message);
+    if (listed.error().reason == "no_models")
+      why +=
+          " Check the address, or name a model: `model` of the launch or the agent, ERRAND_MODEL, or [model] model in "
+          "errand.toml.";
+    found(fail(listed.error().code, std::move(why), "no_model"));
+  });
 }
 
 Time UsageLimits::until(const std::string& account) const {

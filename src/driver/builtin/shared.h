@@ -10,23 +10,28 @@
 
 #include "base/id.h"
 #include "driver/builtin/builtin_driver.h"
+#include "driver/model_list.h"
 
 namespace errand::builtin {
 
-// Finds out which model a server has, for those that say only where it is: the first of GET .../models.
+// Finds out which models a server has: GET .../models.
 class ModelFinder {
  public:
   using Found = std::move_only_function<void(Result<std::string>)>;
+  using Listed = std::move_only_function<void(Result<std::vector<ListedModel>>)>;
   explicit ModelFinder(http::Client* client) : client_(client) {}
   ~ModelFinder();
-  // Answers later, or inside where it is known already. What it found is kept.
+  // The first of them, for those that say only where it is. Answers later, or inside where it is known already. What it
+  // found is kept.
   void find(const model::Endpoint& endpoint, Found found);
+  // All of them, asked anew. Answers later, or inside where nobody can be asked.
+  void list(const model::Endpoint& endpoint, Listed listed);
 
  private:
   class Lookup;
   http::Client* client_;
-  std::map<std::string, std::string> known_;  // By base URL.
-  std::map<std::string, std::shared_ptr<Lookup>> running_;
+  std::map<std::string, std::string> known_;                // By base URL.
+  std::map<std::string, std::shared_ptr<Lookup>> running_;  // By account.
 };
 
 // R4.5: the usage limits that turns have met, by account. Others on the account wait with them, and do not ask. A limit

@@ -11,6 +11,7 @@
 #include "driver/claude/history.h"
 #include "driver/claude/wire.h"
 #include "driver/conversations.h"
+#include "driver/model_list.h"
 #include "driver/run/spawn.h"
 #include "driver/run_name.h"
 
@@ -79,7 +80,7 @@ program::Heard hear(std::string_view line) {
   return heard;
 }
 
-class ClaudeDriver final : public program::ProgramDriver, public Conversations {
+class ClaudeDriver final : public program::ProgramDriver, public Conversations, public ModelList {
  public:
   ClaudeDriver(Options options, Parts parts)
       : ProgramDriver(kind, for_program(options.command),
@@ -114,6 +115,14 @@ class ClaudeDriver final : public program::ProgramDriver, public Conversations {
   bool copies() const override { return false; }
   void read(const SessionId& session, Read done) override {
     beside_.run([folder = folder_, id = session.value] { return read_conversation(folder, id); }, std::move(done));
+  }
+  // Claude Code has no list to ask for without a conversation; these names it takes whatever models there are.
+  void list_models(const Agent&, Listed done) override {
+    done(ListedModels{.models = {{.id = "sonnet", .name = "Sonnet, the newest"},
+                                 {.id = "opus", .name = "Opus, the newest"},
+                                 {.id = "haiku", .name = "Haiku, the newest"},
+                                 {.id = "opusplan", .name = "Opus to plan, then Sonnet"}},
+                      .by = ListedBy::documentation});
   }
 
  private:

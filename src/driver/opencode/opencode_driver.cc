@@ -14,10 +14,13 @@ namespace errand::opencode {
 
 namespace {
 
-class OpencodeDriver final : public Driver, public Conversations {
+class OpencodeDriver final : public Driver, public Conversations, public ModelList {
  public:
   OpencodeDriver(Options options, Parts parts)
-      : server_(std::move(options), parts), readers_(server_), cleaner_(server_, server_.sessions()) {}
+      : server_(std::move(options), parts),
+        readers_(server_),
+        lister_(server_),
+        cleaner_(server_, server_.sessions()) {}
 
   Capabilities capabilities() const override { return agent_capabilities(); }
   Status check(const Launch& launch) const override {
@@ -67,11 +70,14 @@ class OpencodeDriver final : public Driver, public Conversations {
                 std::move(done));
   }
   void read(const SessionId& session, Read done) override { readers_.read(session, std::move(done)); }
+  // OpenCode is started for it where it does not run.
+  void list_models(const Agent&, Listed done) override { lister_.list(std::move(done)); }
 
  private:
   Server server_;
   Beside beside_{server_.in_order(), server_.parts().engine};
   Readers readers_;
+  Lister lister_;
   Cleaner cleaner_;
 };
 

@@ -2,7 +2,7 @@
 // password that only this user can read and a port of its own; a session of it for each task. The supervisor keeps it
 // when the server stops or dies, and the next one takes it up again with the turns in it. Sessions go with their task.
 //
-// It is a Conversations too: of the sessions that the plugin looks after.
+// It is a Conversations too: of the sessions that the plugin looks after; and a ModelList.
 #pragma once
 
 #include <functional>

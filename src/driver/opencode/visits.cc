@@ -15,6 +15,7 @@ namespace errand::opencode {
 namespace {
 
 constexpr int64_t session_bytes_max = 256 << 20;
+constexpr int64_t models_bytes_max = 16 << 20;  // It tells all that it knows of each.
 constexpr Millis again_ms = 500;
 constexpr int failures_max = 6;  // The last after half a minute.
 
@@ -80,6 +81,46 @@ Readers::~Readers() = default;
 
 void Readers::read(const SessionId& session, Conversations::Read done) {
   readers_.push_back(std::make_unique<One>(*this, session, std::move(done)));
+}
+
+Lister::Lister(Server& server)
+    : server_(server), calls_(server.parts().http), beside_(server.parts().background, server.parts().engine) {}
+
+Lister::~Lister() { server_.leave(*this); }
+
+void Lister::list(ModelList::Listed done) {
+  waiting_.push_back(std::move(done));
+  if (waiting_.size() == 1) server_.join(*this);
+}
+
+void Lister::stream_open() {
+  if (!calls_.empty() || waiting_.empty() || reading_) return;
+  http::Request request = server_.request("GET", "/config/providers");
+  request.body_max = models_bytes_max;
+  calls_.start(std::move(request), [this](Result<Reply> reply) {
+    if (!reply) return finish(std::unexpected(reply.error()));
+    if (reply->status != 200)
+      return finish(fail(Code::unavailable, error_text(reply->status, reply->body), "no_models"));
+    reading_ = true;
+    beside_.run([body = std::move(reply->body)] { return parse_models(body); },
+                [this](const Result<std::vector<ListedModel>>& listed) { finish(listed); });
+  });
+}
+
+void Lister::gone(const std::string& why) { finish(fail(Code::unavailable, why, "no_models")); }
+
+void Lister::finish(const Result<std::vector<ListedModel>>& listed) {
+  reading_ = false;
+  calls_.clear();
+  beside_.clear();
+  server_.leave(*this);
+  // One that asks again inside is the first of the next ones.
+  for (ModelList::Listed& done : std::exchange(waiting_, {})) {
+    if (listed)
+      done(ListedModels{.models = *listed, .by = ListedBy::program});
+    else
+      done(std::unexpected(listed.error()));
+  }
 }
 
 Cleaner::Cleaner(Server& server, const Sessions& sessions)

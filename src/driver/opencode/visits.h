@@ -1,5 +1,5 @@
-// What is done in OpenCode beside turns: a conversation is read, and sessions whose task is gone are deleted. OpenCode
-// is started for it where it does not run.
+// What is done in OpenCode beside turns: a conversation is read, its models are listed, and sessions whose task is gone
+// are deleted. OpenCode is started for it where it does not run.
 #pragma once
 
 #include <deque>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driver/conversations.h"
+#include "driver/model_list.h"
 #include "driver/opencode/server.h"
 #include "driver/opencode/sessions.h"
 
@@ -26,6 +27,29 @@ class Readers {
   class One;
   Server& server_;
   std::vector<std::unique_ptr<One>> readers_;
+};
+
+// Asks which models there are. Who asks meanwhile gets the same answer.
+class Lister final : private SessionListener {
+ public:
+  explicit Lister(Server& server);
+  ~Lister() override;
+  Lister(const Lister&) = delete;
+  Lister& operator=(const Lister&) = delete;
+  void list(ModelList::Listed done);
+
+ private:
+  void event(const Event&) override {}
+  void stream_lost() override {}
+  void stream_open() override;
+  void gone(const std::string& why) override;
+  void finish(const Result<std::vector<ListedModel>>& listed);
+
+  Server& server_;
+  Calls calls_;
+  bool reading_ = false;  // What came is being taken apart.
+  std::vector<ModelList::Listed> waiting_;
+  Beside beside_;
 };
 
 // Deletes what was given up, one session after the other. What cannot be deleted is tried again, a few times: OpenCode

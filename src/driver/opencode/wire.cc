@@ -207,6 +207,26 @@ Result<std::vector<MessageSeen>> parse_messages(std::string_view source) {
   return messages;
 }
 
+Result<std::vector<ListedModel>> parse_models(std::string_view source) {
+  const std::optional<json::value> value = parse(source);
+  const json::array* providers = value ? at(*value, "providers").if_array() : nullptr;
+  if (!providers) return fail(Code::unavailable, "OpenCode did not answer with its models.", "no_models");
+  std::vector<ListedModel> all;
+  for (const json::value& provider : *providers) {
+    const std::string owner = text(at(provider, "id"));
+    const json::object* models = at(provider, "models").if_object();
+    if (owner.empty() || !models) continue;
+    for (const auto& model : *models) {
+      ListedModel listed{.id = fmt::format("{}/{}", owner, std::string_view(model.key())),
+                         .name = text(at(model.value(), "name"))};
+      if (listed.id.size() > listed_model_name_max || all.size() >= listed_models_max) continue;
+      if (listed.name.size() > listed_model_name_max) listed.name.clear();
+      all.push_back(std::move(listed));
+    }
+  }
+  return all;
+}
+
 std::vector<Event> parse_requests(std::string_view source, Event::Type type) {
   const std::optional<json::value> value = parse(source);
   const json::array* list = value ? value->if_array() : nullptr;

@@ -12,6 +12,7 @@
 #include "base/id.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "driver/model_list.h"
 
 namespace errand::opencode {
 
@@ -82,6 +83,8 @@ struct Event {
 std::optional<Event> parse_event(std::string_view json);
 // GET /session/{id}/message.
 Result<std::vector<MessageSeen>> parse_messages(std::string_view json);
+// GET /config/providers: the models of the providers that it has a login or a key for, as PROVIDER/MODEL.
+Result<std::vector<ListedModel>> parse_models(std::string_view json);
 // GET /permission and GET /question: those that are open, as events.
 std::vector<Event> parse_requests(std::string_view json, Event::Type type);
 // GET /session/{id}/children: their ids.

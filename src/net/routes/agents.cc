@@ -56,6 +56,16 @@ void get_agent(Context& context, Call call) {
   call.refuse({Code::not_found, "No agent has this id. GET /api/agents lists the agents.", "unknown_agent"});
 }
 
+void list_models(Context& context, Call call) {
+  if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
+  for (const Agent& agent : context.parts.engine.administration().agents()) {
+    if (agent.id != call.args[0] && agent.name != call.args[0]) continue;
+    if (!context.parts.models) return call.answer(200, api::models_reply({}));
+    return context.parts.models(agent, answering<ListedModels>(std::move(call), 200, api::models_reply));
+  }
+  call.refuse({Code::not_found, "No agent has this id. GET /api/agents lists the agents.", "unknown_agent"});
+}
+
 void create_agent(Context& context, Call call) {
   parse_then(context, std::move(call), api::parse_agent, [&context](Call parsed, Agent agent) {
     context.parts.engine.administration().put_agent({}, std::move(agent),

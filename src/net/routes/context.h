@@ -149,6 +149,7 @@ void call_tool(Context&, Call);
 // agents.cc
 void list_agents(Context&, Call);
 void get_agent(Context&, Call);
+void list_models(Context&, Call);
 void create_agent(Context&, Call);
 void change_agent(Context&, Call);
 void delete_agent(Context&, Call);

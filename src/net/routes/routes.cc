@@ -80,6 +80,7 @@ constexpr Route routes[] = {
     {Method::post, "/api/agents", create_agent, Scope::admin},
     {Method::get, "/api/agents/{id}", get_agent, Scope::read},
     {Method::put, "/api/agents/{id}", change_agent, Scope::admin},
+    {Method::get, "/api/agents/{id}/models", list_models, Scope::read},
     {Method::del, "/api/agents/{id}", delete_agent, Scope::admin},
     {Method::del, "/api/agents/{id}/granted", revoke_agent, Scope::admin},
     {Method::get, "/api/quotas", list_quotas, Scope::read},

@@ -16,6 +16,7 @@
 #include "api/agents.h"
 #include "base/executor.h"
 #include "base/time.h"
+#include "driver/model_list.h"
 #include "engine/engine.h"
 #include "net/http.h"
 #include "net/server.h"
@@ -55,6 +56,8 @@ struct RouteParts {
   // also where a disk hangs. Absent: nothing is known.
   using Programs = std::vector<std::optional<api::AgentProgram>>;
   std::function<void(const std::vector<Agent>&, std::move_only_function<void(Programs)>)> programs = {};
+  // The models that this agent can be asked for: answered on the loop, once. Absent: none is known.
+  std::function<void(const Agent&, ModelList::Listed)> models = {};
   Executor* folders = nullptr;  // For looks at folders, which may hang; null: the readers.
 
   // Served by others; absent: 404.

@@ -12,3 +12,4 @@ export * from './opencode.mjs';
 export * from './claude.mjs';
 export * from './agents.mjs';
 export * from './tmux.mjs';
+export * from './systemd.mjs';

@@ -1,10 +1,11 @@
 // What may be set beside the words of a new task. Everything has a default, so all of it is folded away at first.
-import { useId, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 
 import { useTranslation } from '../i18n/i18n';
 import type { Agent } from '../api/types';
-import { useConversations } from '../queries';
-import { modelsOf, noOptions, type Options } from './launch';
+import { useSettings } from '../queries';
+import { noOptions, type Options } from './launch';
+import { ModelField } from './ModelField';
 
 function Field({ label, wide = false, children }: { label: string; wide?: boolean; children: ReactNode }) {
   return (
@@ -16,7 +17,11 @@ function Field({ label, wide = false, children }: { label: string; wide?: boolea
 }
 
 // Something of what is folded away is set.
-const rare = ['title', 'idle', 'env', 'artifacts', 'notify', 'cpu', 'memory', 'processes', 'priority'] as const;
+const rare = [
+  ...['title', 'description', 'labels', 'idle', 'hang', 'restarts', 'progress', 'keep', 'env', 'passEnv', 'artifacts'],
+  ...['notify', 'cpu', 'memory', 'processes', 'files', 'output', 'nice', 'priority', 'tokens', 'turns', 'calls'],
+  'overLimit',
+] as (keyof Options)[];
 const more = (options: Options): boolean => rare.some((key) => options[key] !== noOptions[key]);
 
 interface Props {
@@ -29,10 +34,9 @@ interface Props {
 
 export function LaunchOptions({ options, agent, command, fork, onChange }: Props) {
   const { t } = useTranslation();
-  const known = useId();
-  const models = modelsOf(agent, useConversations(!command).data?.tasks ?? []);
   const [unfolded] = useState(() => more(options)); // At first; then it is its reader's.
-  const check = (key: 'skills' | 'mcp' | 'perLine' | 'interactive') => (
+  const mayExceed = useSettings()?.allow_over_limit === true;
+  const check = (key: 'skills' | 'mcp' | 'perLine' | 'interactive' | 'overLimit') => (
     <label className="flex items-center gap-2">
       <input
         type="checkbox"
@@ -43,7 +47,7 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
       {t(`launch.${key}`)}
     </label>
   );
-  type Written = 'title' | 'minutes' | 'idle' | 'cost' | 'cpu' | 'memory' | 'processes' | 'priority';
+  type Written = { [key in keyof Options]: Options[key] extends string ? key : never }[keyof Options];
   const line = (key: Written, label: string, placeholder: string, numeric = true) => (
     <Field label={label}>
       <input
@@ -55,7 +59,7 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
       />
     </Field>
   );
-  const lines = (key: 'folders' | 'env' | 'artifacts' | 'notify', label: string, placeholder = '') => (
+  const lines = (key: Written, label: string, placeholder = '') => (
     <Field label={label} wide={key === 'folders'}>
       <textarea
         rows={2}
@@ -73,20 +77,7 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
         <>
           {lines('folders', t('launch.folders'))}
           <Field label={t('tasks.columns.model')}>
-            <input
-              className="field"
-              value={options.model}
-              list={known}
-              autoComplete="off"
-              spellCheck={false}
-              onChange={(event) => onChange({ model: event.target.value })}
-              placeholder={agent?.model ?? t('launch.agents')}
-            />
-            <datalist id={known}>
-              {models.map((each) => (
-                <option key={each} value={each} />
-              ))}
-            </datalist>
+            <ModelField agent={agent} value={options.model} onChange={(model) => onChange({ model })} />
           </Field>
           <Field label={t('agents.permission')}>
             <select
@@ -105,7 +96,7 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
           {line('cost', t('launch.cost'), t('launch.none'))}
         </>
       )}
-      {line('minutes', t('launch.minutes'), command ? t('launch.servers') : t('launch.none'))}
+      {line('minutes', t('launch.minutes'), t('launch.none'))}
       <Field label={t('launch.isolate')}>
         <select
           className="field"
@@ -140,18 +131,45 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
         <summary className="text-sm text-muted">{t('launch.more')}</summary>
         <div className="mt-3 grid gap-x-4 gap-y-3 md:grid-cols-2">
           {line('title', t('launch.title'), t('launch.titleDefault'), false)}
-          {line('idle', t('launch.idle'), t('launch.servers'))}
+          {line('description', t('agents.edit.description'), '', false)}
+          {lines('labels', t('launch.labels'), 'team=web')}
           {lines('env', t('launch.env'), 'CI=1')}
+          {lines('passEnv', t('launch.passEnv'), 'SSH_AUTH_SOCK')}
           {lines('artifacts', t('launch.artifacts'), 'out/*.html')}
           {command && lines('notify', t('launch.notify'), 'error:')}
+          {line('idle', t('launch.idle'), t('launch.servers'))}
+          <Field label={t('launch.hang')}>
+            <select
+              className="field"
+              value={options.hang}
+              onChange={(event) => onChange({ hang: event.target.value as Options['hang'] })}
+            >
+              <option value="">{t('launch.servers')}</option>
+              {(['fail', 'restart'] as const).map((each) => (
+                <option key={each} value={each}>
+                  {t(`launch.hangs.${each}`)}
+                </option>
+              ))}
+            </select>
+          </Field>
+          {options.hang === 'restart' && line('restarts', t('launch.restarts'), t('launch.servers'))}
+          {line('progress', t('launch.progress'), t('common.off'))}
+          {line('keep', t('launch.keep'), t('launch.servers'))}
           {line('priority', t('launch.priority'), '0')}
+          {!command && line('tokens', t('launch.tokens'), t('launch.none'))}
+          {!command && line('turns', t('launch.turns'), t('launch.none'))}
+          {!command && line('calls', t('launch.calls'), t('launch.none'))}
           {line('cpu', t('agents.edit.cpu'), t('launch.servers'))}
           {line('memory', t('agents.edit.memory'), t('launch.servers'))}
           {line('processes', t('agents.edit.processes'), t('launch.servers'))}
+          {line('files', t('launch.files'), t('launch.servers'))}
+          {line('output', t('launch.output'), t('launch.servers'))}
+          {line('nice', t('launch.nice'), '0')}
         </div>
       </details>
       <div className="flex flex-wrap gap-x-6 gap-y-2 md:col-span-2">
         {command && check('interactive')}
+        {mayExceed && check('overLimit')}
         {!command && check('skills')}
         {!command && check('mcp')}
         {!fork && check('perLine')}

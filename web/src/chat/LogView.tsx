@@ -10,25 +10,30 @@ import { bytes, number } from '../lib/format';
 import { onEvents, watchTask } from '../live/live';
 import { showError } from '../tasks/actions';
 import { pieces, plain } from './ansi';
-import { LogLines } from './log';
+import { AttemptSwitch, type Chosen } from './AttemptSwitch';
+import { LogLines, runsOf } from './log';
 
 const readMost = 4 << 20; // Of a longer log the end is shown; the whole is there to download.
 
 interface Log {
   lines: LogLines; // The same one, and more in it each time.
   cut: boolean; // Its beginning is not here.
+  run: number; // Whose log it is,
+  runs: number[]; // of these of its attempt.
 }
 
-// The log of an attempt as far as it goes, read on whenever the task says that it printed something.
-function useLog(task: Task, attempt: number): { log: Log | null; error: string | null } {
+// The log of an attempt (of its last run, or of one) as far as it goes, read on whenever the task says that it printed
+// something.
+function useLog(task: Task, attempt: number, run: number | null): { log: Log | null; error: string | null } {
   const [log, setLog] = useState<Log | null>(null);
   const [error, setError] = useState<string | null>(null);
   const { id } = task;
   const busy = isBusy(task);
   useEffect(() => {
     const abort = new AbortController();
-    const lines = new LogLines();
+    let lines = new LogLines();
     let next = -1;
+    let shown = 0; // The run that was read so far.
     let reading = false;
     let more = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -43,16 +48,34 @@ function useLog(task: Task, attempt: number): { log: Log | null; error: string |
       try {
         const first = next < 0;
         const where = first ? `offset=-${readMost}&limit=${readMost}` : `offset=${next}&limit=${readMost}`;
-        const response = await fetchText(`/api/tasks/${id}/log?attempt=${attempt}&${where}`, abort.signal);
+        const which = run === null ? `attempt=${attempt}` : `run=${run}`;
+        const response = await fetchText(`/api/tasks/${id}/log?${which}&${where}`, abort.signal);
         const text = await response.text();
-        next = Number(response.headers.get('X-Log-Next') ?? 0);
-        const size = Number(response.headers.get('X-Log-Size') ?? 0);
-        setError(null);
-        if (first || text) {
-          lines.push(text);
-          setLog((old) => ({ lines, cut: first ? size > readMost : (old?.cut ?? false) || lines.first > 1 }));
+        const of = Number(response.headers.get('X-Log-Run') ?? 0);
+        if (!first && of !== shown) {
+          // It was restarted meanwhile: the new run has a log of its own, from its beginning.
+          lines = new LogLines();
+          next = -1;
+          more = true;
+        } else {
+          next = Number(response.headers.get('X-Log-Next') ?? 0);
+          const size = Number(response.headers.get('X-Log-Size') ?? 0);
+          setError(null);
+          if (first || text) {
+            lines.push(text);
+            // Who asks for one run is told nothing of the others.
+            const runs = run === null ? runsOf(response.headers.get('X-Log-Runs'), of) : null;
+            const [read, cut] = [lines, size > readMost];
+            setLog((old) => ({
+              lines: read,
+              run: of,
+              runs: runs ?? old?.runs ?? [of],
+              cut: first ? cut : (old?.cut ?? false) || read.first > 1,
+            }));
+          }
+          if (next < size) more = true;
         }
-        if (next < size) more = true;
+        shown = of;
       } catch (failure) {
         if (abort.signal.aborted) return;
         if (failure instanceof ApiError && failure.status > 0) setError(failure.message);
@@ -78,7 +101,7 @@ function useLog(task: Task, attempt: number): { log: Log | null; error: string |
       unwatch();
       clearTimeout(timer);
     };
-  }, [id, attempt, busy]);
+  }, [id, attempt, run, busy]);
   return { log, error };
 }
 
@@ -126,9 +149,11 @@ const Line = memo(function Line({ text, found }: { text: string; found: string }
 export default function LogView({ task }: { task: Task }) {
   const { t, language } = useTranslation();
   // The last one, and with it each new one, unless somebody chose another.
-  const [chosen, setChosen] = useState<number | null>(null);
-  const attempt = chosen ?? task.attempt;
-  const { log, error } = useLog(task, attempt);
+  const [chosen, setChosen] = useState<Chosen>(null);
+  const attempt = typeof chosen === 'number' ? chosen : task.attempt;
+  // An attempt that was restarted has several runs: the last one, unless somebody chose another.
+  const [run, setRun] = useState<number | null>(null);
+  const { log, error } = useLog(task, attempt, run);
   const [search, setSearch] = useState('');
   const [follow, setFollow] = useState(true);
   const [wrap, setWrap] = useState(false);
@@ -153,11 +178,10 @@ export default function LogView({ task }: { task: Task }) {
   const save = async () => {
     try {
       const { artifacts } = await call(api.GET('/api/tasks/{id}/artifacts', { params: { path: { id: task.id } } }));
-      const logs = artifacts.filter((each) => each.kind === 'log');
-      const newest = logs.sort((one, other) => (other.run ?? 0) - (one.run ?? 0))[0];
-      const path = newest
-        ? `/api/tasks/${task.id}/artifacts/${encodeURIComponent(newest.id)}`
-        : `/api/tasks/${task.id}/log?limit=8388608`;
+      const whole = artifacts.find((each) => each.kind === 'log' && each.run === log?.run);
+      const path = whole
+        ? `/api/tasks/${task.id}/artifacts/${encodeURIComponent(whole.id)}`
+        : `/api/tasks/${task.id}/log?attempt=${attempt}&limit=8388608`;
       download(await (await fetchText(path)).blob(), `${task.id}.log`);
     } catch (failure) {
       showError(failure);
@@ -167,20 +191,28 @@ export default function LogView({ task }: { task: Task }) {
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-6 py-2 max-md:px-4">
-        {task.attempt > 1 && (
+        <AttemptSwitch
+          attempts={task.attempt}
+          chosen={chosen}
+          onChoose={(next) => {
+            setChosen(next);
+            setRun(null);
+          }}
+        />
+        {log && log.runs.length > 1 && (
           <select
             className="field w-auto"
-            aria-label={t('log.attempt')}
-            data-testid="log-attempt"
-            value={attempt}
+            aria-label={t('log.run')}
+            data-testid="log-run"
+            value={run ?? log.run}
             onChange={(event) => {
               const next = Number(event.target.value);
-              setChosen(next === task.attempt ? null : next);
+              setRun(next === log.runs.at(-1) ? null : next);
             }}
           >
-            {Array.from({ length: task.attempt }, (_, i) => (
-              <option key={i} value={i + 1}>
-                {t('tasks.row.attempt', { n: i + 1 })}
+            {log.runs.map((each) => (
+              <option key={each} value={each}>
+                {t('artifacts.run', { n: each })}
               </option>
             ))}
           </select>

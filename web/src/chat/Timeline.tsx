@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 
 import { api, call } from '../api/client';
 import { isBusy, type Task, type StoredEvent } from '../api/types';
@@ -8,6 +8,7 @@ import { useTranslation } from '../i18n/i18n';
 import { shortDuration } from '../lib/format';
 import { useNow } from '../lib/hooks';
 import { askText } from '../tasks/summary';
+import { AttemptSwitch, type Chosen } from './AttemptSwitch';
 import { spansOf, stretchesOf, ticksOf, totalsOf, type Span, type Spent } from './timeline';
 
 const eventsMost = 5000;
@@ -49,9 +50,19 @@ export default function Timeline({ task }: { task: Task }) {
       return all;
     },
   });
-  const spans = useMemo(() => spansOf(events.data ?? []), [events.data]);
+  const [chosen, setChosen] = useState<Chosen>(null);
+  const shown = chosen ?? task.attempt;
+  const spans = useMemo(
+    () => spansOf(events.data ?? []).filter((span) => shown === 'all' || span.attempt === shown),
+    [events.data, shown],
+  );
   if (spans.length === 0)
-    return <p className="p-6 text-muted">{events.isPending ? t('common.loading') : t('timeline.none')}</p>;
+    return (
+      <div className="p-6 text-muted max-md:p-4">
+        <AttemptSwitch attempts={task.attempt} chosen={chosen} all onChoose={setChosen} />
+        <p className={task.attempt > 1 ? 'mt-4' : ''}>{events.isPending ? t('common.loading') : t('timeline.none')}</p>
+      </div>
+    );
   const begin = Math.min(...spans.map((span) => span.from));
   const end = Math.max(...spans.map((span) => span.to ?? (isBusy(task) ? now : span.from)), begin + 1);
   const width = end - begin;
@@ -70,13 +81,18 @@ export default function Timeline({ task }: { task: Task }) {
   const at = (time: number) => `${(100 * (time - begin)) / width}%`;
   const ticks = ticksOf(width);
   const label = (span: Span) => {
-    if (span.kind === 'turn') return t('chat.turn', { n: span.label });
+    if (span.kind === 'turn') {
+      const words = t('chat.turn', { n: span.label });
+      const again = span.restarts ? ` · ${t('timeline.restarted', { count: span.restarts })}` : '';
+      return `${shown === 'all' && task.attempt > 1 ? `${t('tasks.row.attempt', { n: span.attempt })} · ` : ''}${words}${again}`;
+    }
     if (span.kind === 'tool') return span.label;
     return t(`timeline.${span.kind === 'wait' ? span.label : span.kind}`);
   };
   return (
     <div className="min-h-0 flex-1 overflow-auto px-6 py-5 max-md:px-4">
-      <div className="mb-4 flex flex-wrap gap-4 text-xs text-muted">
+      <div className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2 text-xs text-muted">
+        <AttemptSwitch attempts={task.attempt} chosen={chosen} all onChoose={setChosen} />
         {kinds
           .filter((kind) => !totals || kind !== 'turn')
           .map((kind) => (

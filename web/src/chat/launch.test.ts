@@ -107,6 +107,51 @@ it('a command has every option of a launch', () => {
   });
 });
 
+it('a command has the rare options too, and what is no number is left out', () => {
+  expect(
+    launchOf('make', shell, {
+      ...noOptions,
+      description: 'Nightly',
+      labels: 'team = web\nci:yes\n=none\nempty=',
+      passEnv: 'SSH_AUTH_SOCK\n\nLANG',
+      hang: 'restart',
+      restarts: '2',
+      progress: '5',
+      keep: '0.5',
+      files: '64',
+      output: '1,5',
+      nice: '-3',
+      overLimit: true,
+      tokens: '9', // Of agents.
+    }),
+  ).toEqual({
+    kind: 'command',
+    command: 'make',
+    surface: 'page',
+    description: 'Nightly',
+    labels: { team: 'web', ci: 'yes' },
+    pass_env: ['SSH_AUTH_SOCK', 'LANG'],
+    on_hang: 'restart',
+    max_restarts: 2,
+    progress_every_s: 300,
+    retention_s: 43_200,
+    limits: { open_files: 64, output_bytes: 1_500_000, nice: -3 },
+    authorize_over_limit: true,
+  });
+  expect(launchOf('make', shell, { ...noOptions, hang: 'fail', restarts: '2', nice: 'x', keep: '0' })).toEqual({
+    kind: 'command',
+    command: 'make',
+    surface: 'page',
+    on_hang: 'fail',
+  });
+  expect(launchOf('hi', demo, { ...noOptions, cost: '1', tokens: '1000', turns: '2', calls: '3.2' }).budget).toEqual({
+    cost_usd: 1,
+    tokens: 1000,
+    turns: 2,
+    tool_calls: 4,
+  });
+});
+
 it('a task can be told to work in the folder itself, whatever is usual', () => {
   expect(launchOf('hi', demo, { ...noOptions, isolate: 'none' })).toMatchObject({ isolate: 'none' });
   expect(launchOf('hi', demo, { ...noOptions, isolate: 'none' })).not.toHaveProperty('isolate_base');

@@ -1,5 +1,6 @@
 // What the page sends to start tasks: the words, and what was set beside them. Pure.
 import type { Launch } from '../api/types';
+import { labelsIn } from '../tasks/labels';
 
 export interface Options {
   folder: string;
@@ -20,7 +21,21 @@ export interface Options {
   cpu: string; // Seconds.
   memory: string; // MB.
   processes: string;
+  files: string; // Open ones, of each process.
+  output: string; // MB.
+  nice: string;
   priority: string;
+  description: string;
+  labels: string; // name=value, one a line.
+  passEnv: string; // Names of the server's own variables, one a line.
+  hang: '' | 'fail' | 'restart';
+  restarts: string; // At most, of one that hangs.
+  progress: string; // Minutes between reports to the parent.
+  keep: string; // Days that it is kept after its end.
+  tokens: string;
+  turns: string;
+  calls: string; // Of tools.
+  overLimit: boolean; // Runs even if as many run already as may.
   interactive: boolean; // Starts also what looks as if it waited for a person.
   perLine: boolean; // Each line is a task of one batch.
 }
@@ -43,7 +58,21 @@ export const noOptions: Options = {
   cpu: '',
   memory: '',
   processes: '',
+  files: '',
+  output: '',
+  nice: '',
   priority: '',
+  description: '',
+  labels: '',
+  passEnv: '',
+  hang: '',
+  restarts: '',
+  progress: '',
+  keep: '',
+  tokens: '',
+  turns: '',
+  calls: '',
+  overLimit: false,
   interactive: false,
   perLine: false,
 };
@@ -85,25 +114,49 @@ export const wordsOf = (text: string, files: Attachment[]): Words =>
     ? { message: text }
     : { content: [{ type: 'text', text }, ...files.map((file) => ({ type: 'file' as const, ...file }))] };
 
+// A whole number, also below zero; undefined where nothing, or no number, is written.
+const whole = (text: string): number | undefined => {
+  const value = Number(text.trim() || NaN);
+  return Number.isInteger(value) ? value : undefined;
+};
+// Without the names that have no value; undefined where none has.
+function given<T extends object>(all: T): Partial<T> | undefined {
+  const set = Object.entries(all).filter(([, value]) => value !== undefined);
+  return set.length > 0 ? (Object.fromEntries(set) as Partial<T>) : undefined;
+}
+const up = (value: number | undefined): number | undefined => (value ? Math.ceil(value) : undefined);
+const times = (value: number | undefined, by: number): number | undefined =>
+  value ? Math.round(value * by) : undefined;
+
 // What commands can have, and agents with them.
-function forCommands(options: Options): Partial<Launch> {
-  const body: Partial<Launch> = {};
-  if (options.title.trim()) body.title = options.title.trim();
-  const idle = amount(options.idle);
-  if (idle) body.idle_timeout_s = Math.round(idle * 60);
-  const env = variables(options.env);
-  if (env) body.env = env;
-  if (lines(options.artifacts).length > 0) body.artifacts = lines(options.artifacts);
-  const [cpu, memory, processes] = [options.cpu, options.memory, options.processes].map(amount);
-  if (cpu || memory || processes)
-    body.limits = {
-      ...(cpu ? { cpu_s: Math.ceil(cpu) } : {}),
-      ...(memory ? { memory_bytes: Math.round(memory * 1e6) } : {}),
-      ...(processes ? { processes: Math.ceil(processes) } : {}),
-    };
-  const priority = Number(options.priority.trim() || NaN);
-  if (Number.isInteger(priority)) body.priority = priority;
-  return body;
+function forBoth(options: Options): Partial<Launch> {
+  const limits = given({
+    cpu_s: up(amount(options.cpu)),
+    memory_bytes: times(amount(options.memory), 1e6),
+    processes: up(amount(options.processes)),
+    open_files: up(amount(options.files)),
+    output_bytes: times(amount(options.output), 1e6),
+    nice: whole(options.nice),
+  });
+  const [artifacts, pass] = [lines(options.artifacts), lines(options.passEnv)];
+  return (
+    given({
+      title: options.title.trim() || undefined,
+      description: options.description.trim() || undefined,
+      idle_timeout_s: times(amount(options.idle), 60),
+      on_hang: options.hang || undefined,
+      max_restarts: options.hang === 'restart' ? up(amount(options.restarts)) : undefined,
+      progress_every_s: times(amount(options.progress), 60),
+      retention_s: times(amount(options.keep), 86_400),
+      env: variables(options.env),
+      pass_env: pass.length > 0 ? pass : undefined,
+      labels: given(labelsIn(options.labels)) as Record<string, string> | undefined,
+      artifacts: artifacts.length > 0 ? artifacts : undefined,
+      limits,
+      priority: whole(options.priority),
+      authorize_over_limit: options.overLimit || undefined,
+    }) ?? {}
+  );
 }
 
 export function launchOf(
@@ -117,7 +170,7 @@ export function launchOf(
   const body: Launch = {
     ...(command ? { kind: 'command', command: text } : { agent_id: agent.id, ...wordsOf(text, files) }),
     surface: 'page',
-    ...forCommands(options),
+    ...forBoth(options),
   };
   if (options.isolate === 'none') body.isolate = 'none';
   else if (options.isolate) {
@@ -136,8 +189,13 @@ export function launchOf(
   if (lines(options.folders).length > 0) body.add_dirs = lines(options.folders);
   if (options.model.trim()) body.model = options.model.trim();
   if (options.permission) body.permission = options.permission;
-  const cost = amount(options.cost);
-  if (cost) body.budget = { cost_usd: cost };
+  const budget = given({
+    cost_usd: amount(options.cost) || undefined,
+    tokens: up(amount(options.tokens)),
+    turns: up(amount(options.turns)),
+    tool_calls: up(amount(options.calls)),
+  });
+  if (budget) body.budget = budget;
   if (options.skills !== null) body.enable_skills = options.skills;
   if (options.mcp !== null) body.enable_mcp = options.mcp;
   if (fork) Object.assign(body, { fork: true, parent_session_id: fork.session, parent_message_id: fork.message });

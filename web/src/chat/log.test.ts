@@ -2,10 +2,20 @@ import { describe, expect, it } from 'vitest';
 
 import { pieces } from './ansi';
 import { highlight } from './highlight';
-import { LogLines } from './log';
+import { LogLines, runsOf } from './log';
 import { toolView } from './tools';
 
 const linesOf = (log: LogLines) => Array.from({ length: log.count }, (_, i) => log.line(i));
+
+describe('runsOf', () => {
+  it('are those that the server names, or the one that is shown', () => {
+    expect(runsOf('3-5', 5)).toEqual([3, 4, 5]);
+    expect(runsOf(null, 2)).toEqual([2]);
+    expect(runsOf('5-3', 4)).toEqual([4]);
+    expect(runsOf('hello', 1)).toEqual([1]);
+    expect(runsOf('1-1000000', 7)).toHaveLength(101);
+  });
+});
 
 describe('LogLines', () => {
   it('are the same, however the text was cut', () => {

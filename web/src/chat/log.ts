@@ -58,3 +58,12 @@ export class LogLines {
     return this.sought.found;
   }
 }
+
+// "3-5": the runs of the attempt, where it has several; no more than anybody chooses from.
+const runsMost = 101;
+export function runsOf(said: string | null, shown: number): number[] {
+  const [first, last] = (said ?? '').split('-').map(Number);
+  if (!first || !last || last < first) return [shown];
+  const from = Math.max(first, last - runsMost + 1);
+  return Array.from({ length: last - from + 1 }, (_, i) => from + i);
+}

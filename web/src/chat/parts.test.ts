@@ -28,11 +28,11 @@ describe('isDiff', () => {
 
 describe('spansOf', () => {
   const at = (s: number) => `2026-01-01T00:00:${String(s).padStart(2, '0')}.000Z`;
-  const status = (s: number, value: string, turn = 1) =>
+  const status = (s: number, value: string, turn = 1, attempt = 1) =>
     ({
       type: 'task.status',
       at: at(s),
-      data: { task: { status: value, turn, stopping: false } },
+      data: { task: { status: value, turn, attempt, stopping: false } },
     }) as unknown as StoredEvent;
   it('shows waiting, turns, tools and questions', () => {
     const spans = spansOf([
@@ -53,6 +53,26 @@ describe('spansOf', () => {
       ['turn', 12, null],
     ]);
     expect(spans[2]?.failed).toBe(true);
+  });
+  it('says of each which attempt it is of, and shows a restart as work of its own', () => {
+    const restart = { type: 'task.warning', at: at(4), data: { code: 'restart', text: 'again' } } as StoredEvent;
+    const spans = spansOf([
+      status(0, 'running'),
+      { type: 'tool.started', at: at(1), data: { call_id: 'c', name: 'run' } } as unknown as StoredEvent,
+      restart,
+      status(6, 'failed'),
+      status(8, 'pending', 1, 2),
+      status(9, 'running', 1, 2),
+    ]);
+    expect(
+      spans.map(({ kind, attempt, restarts, failed, to }) => [kind, attempt, restarts, failed, to && (to / 1000) % 60]),
+    ).toEqual([
+      ['turn', 1, undefined, true, 4],
+      ['tool', 1, undefined, false, 4],
+      ['turn', 1, 1, true, 6],
+      ['queue', 2, undefined, false, 9],
+      ['turn', 2, undefined, false, null],
+    ]);
   });
   it('keeps a call and the question about it apart, though they have one name', () => {
     const spans = spansOf([

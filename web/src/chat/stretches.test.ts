@@ -9,6 +9,7 @@ const span = (kind: Span['kind'], from: number, to: number | null, depth = 1): S
   to,
   failed: false,
   depth,
+  attempt: 1,
 });
 const turn = span('turn', 100, 200, 0);
 const told = (spans: Span[], of = turn, now = 500) =>

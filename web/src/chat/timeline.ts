@@ -11,6 +11,8 @@ export interface Span {
   to: number | null; // Null: it is not over.
   failed: boolean;
   depth: number;
+  attempt: number;
+  restarts?: number; // Of a turn: how often it was restarted before this.
   message?: string; // Where in the conversation it is.
 }
 
@@ -26,9 +28,10 @@ export function spansOf(events: StoredEvent[]): Span[] {
   const spans: Span[] = [];
   let main: Span | null = null;
   let turn = 0;
+  let attempt = 1;
   const open = new Map<string, Span>();
-  const begin = (span: Omit<Span, 'to' | 'failed'>): Span => {
-    const made = { ...span, to: null, failed: false };
+  const begin = (span: Omit<Span, 'to' | 'failed' | 'attempt'>): Span => {
+    const made = { ...span, to: null, failed: false, attempt };
     spans.push(made);
     return made;
   };
@@ -40,6 +43,7 @@ export function spansOf(events: StoredEvent[]): Span[] {
     const at = Date.parse(event.at);
     if (event.type === 'task.created' || event.type === 'task.status') {
       const { status, stopping } = event.data.task;
+      attempt = event.data.task.attempt;
       const kind: Span['kind'] | null =
         status === 'pending'
           ? 'queue'
@@ -67,6 +71,12 @@ export function spansOf(events: StoredEvent[]): Span[] {
         span.to = at;
         open.delete('wait');
       }
+    } else if (event.type === 'task.warning' && event.data.code === 'restart' && main?.kind === 'turn') {
+      // It hung and is run again: the turn is the same, and the work is not.
+      const restarts: number = (main.restarts ?? 0) + 1;
+      Object.assign(main, { to: at, failed: true });
+      closeAll(at);
+      main = begin({ kind: 'turn', label: String(turn), from: at, depth: 0, restarts });
     } else if (event.type === 'tool.started') {
       open.set(
         event.data.call_id,

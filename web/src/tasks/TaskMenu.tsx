@@ -1,5 +1,5 @@
-// How people keep a task: rename, pin, archive, save it as a document. Loaded when somebody opens it.
-import { Archive, ArchiveRestore, Copy, FileCode, FileJson, FileText, Pencil, Pin, PinOff } from 'lucide-react';
+// How people keep a task: rename, label, pin, archive, save it as a document. Loaded when somebody opens it.
+import { Archive, ArchiveRestore, Copy, FileCode, FileJson, FileText, Pencil, Pin, PinOff, Tag } from 'lucide-react';
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 
 import { api, call, fetchText } from '../api/client';
@@ -10,6 +10,7 @@ import { copy, download } from '../lib/clipboard';
 import { Dialog } from '../ui/Dialog';
 import { toast } from '../ui/toast';
 import { editTask, showError } from './actions';
+import { labelChange, labelsText } from './labels';
 
 export interface MenuAt {
   task: Task;
@@ -69,6 +70,46 @@ function Rename({ task, onClose }: { task: Task; onClose: () => void }) {
   );
 }
 
+function Labels({ task, onClose }: { task: Task; onClose: () => void }) {
+  const { t } = useTranslation();
+  const [text, setText] = useState(labelsText(task.labels));
+  const field = useId();
+  return (
+    <Dialog title={t('menu.labels')} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          onClose();
+          const labels = labelChange(task.labels, text);
+          if (labels) void editTask(task.id, { labels });
+        }}
+      >
+        <label htmlFor={field} className="text-sm text-muted">
+          {t('menu.labelLines')}
+        </label>
+        <textarea
+          id={field}
+          rows={5}
+          className="field mt-1 h-auto w-full py-2 font-mono text-[13px]"
+          value={text}
+          placeholder="team=web"
+          spellCheck={false}
+          autoFocus
+          onChange={(event) => setText(event.target.value)}
+        />
+        <div className="mt-5 flex justify-end gap-2">
+          <button type="button" className="btn" onClick={onClose}>
+            {t('common.keep')}
+          </button>
+          <button type="submit" className="btn btn-primary">
+            {t('common.save')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
 // Up and down go round, Escape and Tab leave.
 function moveFocus(event: KeyboardEvent<HTMLDivElement>, onClose: () => void): void {
   if (event.key === 'Escape' || event.key === 'Tab') return onClose();
@@ -83,7 +124,7 @@ function moveFocus(event: KeyboardEvent<HTMLDivElement>, onClose: () => void): v
 export default function TaskMenu({ at, onClose }: { at: MenuAt; onClose: () => void }) {
   const { t } = useTranslation();
   const { task } = at;
-  const [renaming, setRenaming] = useState(false);
+  const [asks, setAsks] = useState<'title' | 'labels' | null>(null);
   const menu = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const before = document.activeElement;
@@ -92,7 +133,8 @@ export default function TaskMenu({ at, onClose }: { at: MenuAt; onClose: () => v
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
-  if (renaming) return <Rename task={task} onClose={onClose} />;
+  if (asks === 'title') return <Rename task={task} onClose={onClose} />;
+  if (asks === 'labels') return <Labels task={task} onClose={onClose} />;
   const run = (work: () => Promise<unknown>) => {
     onClose();
     work().catch(showError);
@@ -113,7 +155,7 @@ export default function TaskMenu({ at, onClose }: { at: MenuAt; onClose: () => v
   );
   const place = {
     right: Math.max(8, window.innerWidth - at.right),
-    top: Math.max(8, Math.min(at.bottom + 4, window.innerHeight - 330)),
+    top: Math.max(8, Math.min(at.bottom + 4, window.innerHeight - 362)),
   };
   const result = task.status === 'completed' || task.result !== null;
   return (
@@ -129,7 +171,8 @@ export default function TaskMenu({ at, onClose }: { at: MenuAt; onClose: () => v
         style={place}
         onKeyDown={(event) => moveFocus(event, onClose)}
       >
-        {item(<Pencil size={15} />, t('menu.rename'), () => setRenaming(true))}
+        {item(<Pencil size={15} />, t('menu.rename'), () => setAsks('title'))}
+        {item(<Tag size={15} />, t('menu.labels'), () => setAsks('labels'))}
         {item(task.pinned ? <PinOff size={15} /> : <Pin size={15} />, t(task.pinned ? 'menu.unpin' : 'menu.pin'), () =>
           run(() => editTask(task.id, { pinned: !task.pinned })),
         )}

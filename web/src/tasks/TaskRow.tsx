@@ -233,7 +233,7 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
         <div role="cell" className="flex min-w-0 items-center gap-2 pl-6 text-xs text-muted">
           <span className="shrink-0">{task.agent}</span>
           <span className="tabular-nums">{durationOf(task)}</span>
-          <span className="min-w-0 flex-1">{summaryLine(task, t, language)}</span>
+          <span className="min-w-0 flex-1 overflow-hidden">{summaryLine(task, t, language)}</span>
           {answers(props, t)}
           {actions(props, t)}
         </div>

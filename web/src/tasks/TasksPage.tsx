@@ -9,7 +9,7 @@ import { arrives } from '../lib/arrives';
 import { quoted } from '../lib/hidden';
 import { usePhone } from '../lib/hooks';
 import { useStore } from '../lib/store';
-import { arrivals } from '../queries';
+import { arrivals, useAsking } from '../queries';
 import { taskQuery, type TaskSearch } from '../search';
 import type { Confirmation } from '../ui/Dialog';
 import { act, type Action } from './actions';
@@ -18,6 +18,7 @@ import { isEmpty } from './selection';
 import type { MenuAt } from './TaskMenu';
 import { TaskTable } from './TaskTable';
 import { Toolbar } from './Toolbar';
+import { useGroups } from './useGroups';
 import { useSelection } from './useSelection';
 import { useTaskKeys } from './useTaskKeys';
 import { useTaskRows } from './useTaskRows';
@@ -26,6 +27,8 @@ import { useTaskRows } from './useTaskRows';
 const BatchHeader = lazy(() => arrives(() => import('./BatchHeader')));
 const BulkBar = lazy(() => arrives(() => import('./BulkBar')));
 const Confirm = lazy(() => arrives(() => import('../ui/Confirm')));
+const GroupedTable = lazy(() => arrives(() => import('./GroupedTable')));
+const Inbox = lazy(() => arrives(() => import('./Inbox')));
 const NoTasks = lazy(() => arrives(() => import('./NoTasks')));
 const TaskMenu = lazy(() => arrives(() => import('./TaskMenu')));
 const UsageLimits = lazy(() => arrives(() => import('./UsageLimits')));
@@ -44,7 +47,13 @@ function usePreloadedChat(): () => void {
   };
 }
 
+// One list and groups of it are drawn in different ways, and each begins anew.
 export function TasksPage() {
+  const grouped = useSearch({ from: '/tasks', select: ({ group }) => group !== undefined });
+  return <Tasks key={String(grouped)} />;
+}
+
+function Tasks() {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const search = useSearch({ from: '/tasks' });
@@ -55,7 +64,11 @@ export function TasksPage() {
   const [question, setQuestion] = useState<Confirmation | null>(null);
   const [menu, setMenu] = useState<MenuAt | null>(null);
   const fresh = useStore(arrivals);
-  const list = useTaskRows(query, scroller, phone ? 84 : 56);
+  const asking = useAsking();
+  const height = phone ? 84 : 56;
+  const flat = useTaskRows(query, scroller, height);
+  const grouped = useGroups(query, search.group, flat, scroller);
+  const list = grouped?.list ?? flat;
   // A batch's row stands for several tasks, and is none of them.
   const chosen = useSelection(query, (index) => {
     const row = list.at(index);
@@ -96,6 +109,34 @@ export function TasksPage() {
 
   const { head, rows } = list;
   const failed = head.isError && !head.data ? head.error : null;
+  const drawing = {
+    scroller,
+    phone,
+    focus: chosen.focus,
+    selection: chosen.selection,
+    covered: bar,
+    onOpen,
+    onSelect: chosen.select,
+    onAction,
+    onMenu,
+    onBatch,
+    onNear: preload,
+  };
+  const empty = (
+    <Suspense>
+      {!head.isPending &&
+        !grouped?.groups.pending &&
+        (failed || rows.count === 0) &&
+        !grouped?.groups.groups.length && (
+          <NoTasks
+            error={failed}
+            filtered={Object.keys(search).some((key) => !['sort', 'flat', 'group'].includes(key))}
+            onClear={() => void navigate({ to: '/tasks', search: {} })}
+            onRetry={() => void head.refetch()}
+          />
+        )}
+    </Suspense>
+  );
   return (
     <>
       <Heading agent={search.agent} />
@@ -108,37 +149,27 @@ export function TasksPage() {
         searchBox={searchBox}
         ready={list.seen}
       />
+      <Suspense>{list.seen && asking > 0 && <Inbox />}</Suspense>
       <Suspense>{limited.length > 0 && <UsageLimits waiting={limited} />}</Suspense>
       <Suspense>{search.batch && <BatchHeader id={search.batch} onQuestion={setQuestion} />}</Suspense>
       <div className="relative flex min-h-0 flex-1 flex-col border-t border-line">
-        <TaskTable
-          list={list}
-          scroller={scroller}
-          phone={phone}
-          inBatch={search.batch !== undefined}
-          focus={chosen.focus}
-          selection={chosen.selection}
-          covered={bar}
-          onOpen={onOpen}
-          onSelect={chosen.select}
-          onAction={onAction}
-          onMenu={onMenu}
-          onBatch={onBatch}
-          onAll={chosen.selectAll}
-          onClear={chosen.clear}
-          onNear={preload}
-        >
+        {grouped && search.group ? (
           <Suspense>
-            {!head.isPending && (failed || rows.count === 0) && (
-              <NoTasks
-                error={failed}
-                filtered={Object.keys(search).some((key) => key !== 'sort' && key !== 'flat')}
-                onClear={() => void navigate({ to: '/tasks', search: {} })}
-                onRetry={() => void head.refetch()}
-              />
-            )}
+            <GroupedTable by={search.group} all={grouped.groups} height={height} {...drawing}>
+              {empty}
+            </GroupedTable>
           </Suspense>
-        </TaskTable>
+        ) : (
+          <TaskTable
+            list={list}
+            inBatch={search.batch !== undefined}
+            onAll={chosen.selectAll}
+            onClear={chosen.clear}
+            {...drawing}
+          >
+            {empty}
+          </TaskTable>
+        )}
         <Suspense>
           {bar > 0 && (
             <BulkBar

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { Layers, Search, X } from 'lucide-react';
+import { Layers, Search, SlidersHorizontal, X } from 'lucide-react';
 import { lazy, memo, Suspense, useEffect, useRef, useState, type RefObject } from 'react';
 
 import type { Counts } from '../api/types';
@@ -8,7 +8,7 @@ import { arrives } from '../lib/arrives';
 import { number, shortId } from '../lib/format';
 import { useChanged } from '../lib/hooks';
 import { useAgents } from '../queries';
-import { filters, sorts, type Filter, type Sort, type TaskSearch } from '../search';
+import { filters, groupings, sorts, type Filter, type Sort, type TaskSearch } from '../search';
 
 const SavedViews = lazy(() => arrives(() => import('./SavedViews')));
 
@@ -65,11 +65,14 @@ export const Toolbar = memo(function Toolbar({ search, setSearch, onView, counts
   const { t, language } = useTranslation();
   const agents = useAgents(ready || search.agent !== undefined).data?.agents ?? [];
   const [text, write] = useSearchText(search.q ?? '', setSearch);
-  const select = 'field w-auto max-w-44 text-muted max-md:max-w-none max-md:flex-1';
+  const select = 'field w-auto max-w-44 text-muted max-md:w-full max-md:max-w-none';
+  // On a phone what narrows the list is folded away behind one button, which says how much of it is set.
+  const [open, setOpen] = useState(false);
+  const set = [search.agent, search.sort, search.show, search.group].filter(Boolean).length;
   return (
     <div className="flex flex-col gap-3 px-6 pb-4 max-md:px-4">
       <div className="flex flex-wrap items-center gap-2">
-        <div className="relative min-w-52 flex-1 max-md:basis-full md:max-w-md">
+        <div className="relative min-w-40 flex-1 md:max-w-md md:min-w-52">
           <Search size={16} className="pointer-events-none absolute top-2.5 left-3 text-muted" aria-hidden />
           <input
             ref={searchBox}
@@ -94,52 +97,82 @@ export const Toolbar = memo(function Toolbar({ search, setSearch, onView, counts
             </kbd>
           )}
         </div>
-        <select
-          className={select}
-          aria-label={t('tasks.columns.agent')}
-          value={search.agent ?? ''}
-          onChange={(event) => setSearch({ agent: event.target.value || undefined })}
+        <button
+          type="button"
+          className="btn h-9 md:hidden"
+          aria-expanded={open}
+          data-testid="filters"
+          onClick={() => setOpen(!open)}
         >
-          <option value="">{t('tasks.anyAgent')}</option>
-          {agents.map((agent) => (
-            <option key={agent.id} value={agent.id}>
-              {agent.name}
-            </option>
-          ))}
-        </select>
-        <select
-          className={select}
-          aria-label={t('tasks.sort.label')}
-          value={search.sort ?? 'attention'}
-          onChange={(event) =>
-            setSearch({ sort: event.target.value === 'attention' ? undefined : (event.target.value as Sort) })
-          }
-        >
-          {sorts.map((sort) => (
-            <option key={sort} value={sort}>
-              {t(`tasks.sort.${sort}`)}
-            </option>
-          ))}
-        </select>
-        <select
-          className={select}
-          aria-label={t('tasks.show.label')}
-          value={search.show ?? ''}
-          onChange={(event) => setSearch({ show: (event.target.value || undefined) as TaskSearch['show'] })}
-        >
-          <option value="">{t('tasks.show.all')}</option>
-          <option value="pinned">{t('tasks.show.pinned')}</option>
-          <option value="archived">{t('tasks.show.archived')}</option>
-        </select>
-        <Suspense>{ready && <SavedViews search={search} onView={onView} />}</Suspense>
-        <Link
-          to="/batches"
-          className="btn btn-ghost btn-icon"
-          aria-label={t('tasks.batches')}
-          title={t('tasks.batches')}
-        >
-          <Layers size={16} aria-hidden />
-        </Link>
+          <SlidersHorizontal size={15} aria-hidden />
+          {t('tasks.filters')}
+          {set > 0 && (
+            <span className="rounded-full bg-accent px-1.5 text-[11px] text-on-accent tabular-nums">{set}</span>
+          )}
+        </button>
+        <div className={`md:contents ${open ? 'grid w-full grid-cols-2 gap-2' : 'hidden'}`}>
+          <select
+            className={select}
+            aria-label={t('tasks.columns.agent')}
+            value={search.agent ?? ''}
+            onChange={(event) => setSearch({ agent: event.target.value || undefined })}
+          >
+            <option value="">{t('tasks.anyAgent')}</option>
+            {agents.map((agent) => (
+              <option key={agent.id} value={agent.id}>
+                {agent.name}
+              </option>
+            ))}
+          </select>
+          <select
+            className={select}
+            aria-label={t('tasks.sort.label')}
+            value={search.sort ?? 'attention'}
+            onChange={(event) =>
+              setSearch({ sort: event.target.value === 'attention' ? undefined : (event.target.value as Sort) })
+            }
+          >
+            {sorts.map((sort) => (
+              <option key={sort} value={sort}>
+                {t(`tasks.sort.${sort}`)}
+              </option>
+            ))}
+          </select>
+          <select
+            className={select}
+            aria-label={t('tasks.show.label')}
+            value={search.show ?? ''}
+            onChange={(event) => setSearch({ show: (event.target.value || undefined) as TaskSearch['show'] })}
+          >
+            <option value="">{t('tasks.show.all')}</option>
+            <option value="pinned">{t('tasks.show.pinned')}</option>
+            <option value="archived">{t('tasks.show.archived')}</option>
+          </select>
+          <select
+            className={select}
+            aria-label={t('tasks.group.label')}
+            data-testid="group"
+            value={search.group ?? ''}
+            onChange={(event) => setSearch({ group: (event.target.value || undefined) as TaskSearch['group'] })}
+          >
+            <option value="">{t('tasks.group.none')}</option>
+            {groupings.map((group) => (
+              <option key={group} value={group}>
+                {t(`tasks.group.by.${group}`)}
+              </option>
+            ))}
+          </select>
+          <Suspense>{ready && <SavedViews search={search} onView={onView} />}</Suspense>
+          <Link
+            to="/batches"
+            className="btn btn-ghost max-md:justify-start md:w-8 md:px-0"
+            aria-label={t('tasks.batches')}
+            title={t('tasks.batches')}
+          >
+            <Layers size={16} aria-hidden />
+            <span className="md:hidden">{t('tasks.batches')}</span>
+          </Link>
+        </div>
         {search.batch && (
           <Pill
             label={t('tasks.batchIs', { id: shortId(search.batch).replace(/^\w+_/, '') })}

@@ -17,6 +17,7 @@ import { setLanguage, useTranslation } from '../i18n/i18n';
 import { connection, counts, retryNow } from '../live/live';
 import { useNow } from '../lib/hooks';
 import { useStore } from '../lib/store';
+import { useAsking } from '../queries';
 import { theme } from './preferences';
 
 const items: { to: '/chat' | '/tasks' | '/agents' | '/usage' | '/settings'; key: string; icon: LucideIcon }[] = [
@@ -54,6 +55,22 @@ function RunningBadge() {
     >
       <span aria-hidden>{running > 999 ? '999+' : running}</span>
       <span className="sr-only">{t('nav.running', { count: running })}</span>
+    </span>
+  );
+}
+
+// What waits for a person is told before what runs.
+function AskingBadge() {
+  const { t } = useTranslation();
+  const asking = useAsking();
+  if (asking === 0) return null;
+  return (
+    <span
+      data-testid="asking-badge"
+      className="grid h-5 min-w-5 place-items-center rounded-full bg-violet px-1.5 text-[11px] font-semibold text-bg tabular-nums"
+    >
+      <span aria-hidden>{asking > 99 ? '99+' : asking}</span>
+      <span className="sr-only">{t('nav.asking', { count: asking })}</span>
     </span>
   );
 }
@@ -136,9 +153,14 @@ export function Sidebar() {
               <Icon size={18} aria-hidden />
               <span className="md:max-lg:sr-only">{t(key)}</span>
               {to === '/tasks' && (
-                <span className="max-lg:absolute max-lg:top-0 max-lg:left-[calc(50%+4px)] max-lg:scale-90 lg:ml-auto">
-                  <RunningBadge />
-                </span>
+                <>
+                  <span className="max-lg:absolute max-lg:top-0 max-lg:right-[calc(50%+4px)] max-lg:scale-90 lg:ml-auto">
+                    <AskingBadge />
+                  </span>
+                  <span className="max-lg:absolute max-lg:top-0 max-lg:left-[calc(50%+4px)] max-lg:scale-90">
+                    <RunningBadge />
+                  </span>
+                </>
               )}
             </Link>
           );

@@ -1,0 +1,89 @@
+// The list in groups: what is grouped is read at once, so there is a bound, and the list says where it is met.
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo, useState, type RefObject } from 'react';
+
+import { api, call } from '../api/client';
+import type { Task, TaskQuery } from '../api/types';
+import { useChanged } from '../lib/hooks';
+import { readTasks } from '../queries';
+import type { Grouping } from '../search';
+import { groupsOf, type Group } from './groups';
+import type { TaskRows } from './useTaskRows';
+
+export const groupedMost = 500; // As many as the server gives at once.
+
+export interface TaskGroups {
+  groups: Group[];
+  closed: ReadonlySet<string>; // By their keys.
+  firsts: ReadonlyMap<string, number>; // Which row the first of a group that is open is.
+  toggle: (key: string) => void;
+  read: number; // So many of `total` are in groups.
+  total: number;
+  pending: boolean;
+}
+
+const nothing: ReadonlySet<string> = new Set();
+const none: Task[] = [];
+
+// With the rows of the groups that are open behind each other, for the keyboard and the selection.
+export function useGroups(
+  query: TaskQuery,
+  by: Grouping | undefined,
+  list: TaskRows,
+  scroller: RefObject<HTMLDivElement | null>,
+): { groups: TaskGroups; list: TaskRows } | null {
+  const read = useQuery({
+    queryKey: ['tasks', query, 'grouped'],
+    enabled: by !== undefined,
+    queryFn: ({ signal }) =>
+      readTasks(call(api.GET('/api/tasks', { params: { query: { ...query, limit: groupedMost } }, signal }))),
+    placeholderData: keepPreviousData,
+  });
+  const [closed, setClosed] = useState(nothing);
+  if (useChanged(by)) setClosed(nothing);
+  const tasks = read.data?.tasks ?? none;
+  const groups = useMemo(() => (by ? groupsOf(tasks, by) : []), [tasks, by]);
+  const { open, firsts } = useMemo(() => {
+    const open: Task[] = [];
+    const firsts = new Map<string, number>();
+    for (const group of groups) {
+      if (closed.has(group.key)) continue;
+      firsts.set(group.key, open.length);
+      open.push(...group.tasks);
+    }
+    return { open, firsts };
+  }, [groups, closed]);
+  if (!by) return null;
+  return {
+    groups: {
+      groups,
+      closed,
+      firsts,
+      toggle: (key) =>
+        setClosed((old) => {
+          const next = new Set(old);
+          if (!next.delete(key)) next.add(key);
+          return next;
+        }),
+      read: tasks.length,
+      total: list.head.data?.total ?? tasks.length,
+      pending: read.isPending,
+    },
+    list: {
+      ...list,
+      rows: { count: open.length, height: list.rows.height, hidden: [] },
+      drawn: open.map((_, index) => index),
+      at: (index) => {
+        const task = open[index];
+        return task && { task, depth: 0 };
+      },
+      batch: () => undefined,
+      fold: () => 'none',
+      reveal: (index) => {
+        const id = open[index]?.id;
+        if (id)
+          scroller.current?.querySelector(`[data-task="${CSS.escape(id)}"]`)?.scrollIntoView({ block: 'nearest' });
+      },
+    },
+  };
+}
