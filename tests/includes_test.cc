@@ -44,7 +44,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"driver", {"base", "task", "changes", "files", "fork", "http", "model", "process", "programs", "shell"}},
     {"engine",
      {"base", "task", "fork", "settings", "store/store.h", "driver/driver.h", "driver/changes.h",
-      "driver/conversations.h", "driver/programs.h"}},
+      "driver/conversations.h", "driver/isolates.h", "driver/programs.h"}},
     {"api", {"base", "task", "files", "settings", "engine", "store/store.h", "driver/driver.h"}},
     {"tools", {"base", "task", "files", "settings", "api", "engine", "store/store.h", "driver/driver.h"}},
     {"net", {"base", "task", "files", "settings", "api", "engine", "tools", "store/store.h", "driver/driver.h"}},

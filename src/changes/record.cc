@@ -39,6 +39,7 @@ void visit(R& record, Visit field) {
   field("merged_to", record.merged_to);
   field("merged_at", record.merged_at);
   field("tip", record.tip);
+  field("published", record.published);
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ struct Record {
   std::string merged_from, merged_to;  // Where the target stood, and where it was put.
   std::string merged_at;               // The work tree that had it; empty: none.
   std::string tip;                     // The branch's commit when the work tree was removed.
+  std::string published;               // The last commit that was made to be pushed.
 
   // The task's own work tree, or the user's.
   Repository place() const { return kind.empty() ? repository : Repository{path, git_dir, repository.common_dir}; }

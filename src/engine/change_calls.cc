@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "task/commit_text.h"
+
 namespace errand {
 
 void ChangeCalls::ask(TaskId id, ChangesAsk ask, Reply<ChangesReply> reply) {
@@ -20,6 +22,8 @@ void ChangeCalls::ask(TaskId id, ChangesAsk ask, Reply<ChangesReply> reply) {
                             fmt::format("The task is {}. Wait for its end, or cancel it first: `errand cancel {}`.",
                                         task.stopping ? "being stopped" : "at work", task.id.value),
                             "at_work"));
+        const bool commits = ask.order == "merge" || ask.order == "take" || ask.order == "publish";
+        if (commits && ask.message.empty()) ask.message = commit_message(commit_text(task));
         const std::shared_ptr<const Task> kept = view->kept;
         changes_->ask(kept, std::move(ask),
                       [this, alive = rooms_.shared.alive(), view = std::move(*view),
