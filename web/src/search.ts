@@ -40,6 +40,9 @@ export const taskSearch = (search: Record<string, unknown>): TaskSearch =>
     flat: oneOf(search.flat, ['1'] as const),
   });
 
+export const attemptsSearch = (search: Record<string, unknown>): { batch?: string } =>
+  present({ batch: text(search.batch) });
+
 export const chatTabs = ['chat', 'log', 'changes', 'timeline', 'artifacts', 'details'] as const;
 export type ChatTab = (typeof chatTabs)[number];
 export interface ChatSearch {
