@@ -44,7 +44,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"driver", {"base", "task", "changes", "files", "fork", "http", "model", "process", "programs", "shell"}},
     {"engine",
      {"base", "task", "fork", "settings", "store/store.h", "driver/driver.h", "driver/changes.h",
-      "driver/conversations.h", "driver/programs.h"}},
+      "driver/conversations.h", "driver/isolates.h", "driver/programs.h"}},
     // Notifications to people elsewhere.
     {"notify", {"base", "task", "http", "engine", "store/store.h"}},
     {"api",

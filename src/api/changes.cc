@@ -5,25 +5,6 @@
 #include "task/json_isolation.h"
 
 namespace errand::api {
-namespace {
-
-constexpr size_t message_max = 16 << 10;  // It is a word of a command line, where each byte may be three.
-
-}  // namespace
-
-Result<ChangesAsk> parse_merge(std::string_view body) {
-  Result<Document> document = Document::parse_or_empty(body);
-  if (!document) return std::unexpected(document.error());
-  ChangesAsk ask{.order = "merge"};
-  Fields fields(document->value());
-  fields.text("mode", ask.mode, {.bytes_max = 100});
-  if (!ask.mode.empty() && ask.mode != "squash" && ask.mode != "merge" && ask.mode != "patch")
-    fields.refuse("mode", "must be `squash`, `merge` or `patch`", "out_of_range");
-  fields.text("message", ask.message, {.bytes_max = message_max, .may_be_blank = true});
-  if (const Status status = fields.done(); !status) return std::unexpected(status.error());
-  return ask;
-}
-
 std::string changes_reply(const ChangesReply& reply) {
   std::string text = reply.answer.reply;
   text.resize(text.rfind('}'));

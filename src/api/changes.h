@@ -13,9 +13,6 @@
 
 namespace errand::api {
 
-// POST .../merge {mode?, message?}: an empty body is an empty request.
-Result<ChangesAsk> parse_merge(std::string_view body);
-
 // The list with the task's `isolation`.
 std::string changes_reply(const ChangesReply& reply);
 // {"task", "merge": {mode, commit, target, work_dir}}

@@ -286,11 +286,7 @@ void read_message_or_content(Fields& fields, Content& into) {
   read_content(fields, into);
 }
 
-Result<Launch> parse_launch(std::string_view body) {
-  const Result<Document> document = Document::parse(body);
-  if (!document) return std::unexpected(document.error());
-  Launch launch;
-  Fields fields(document->value());
+void read_launch(Fields& fields, Launch& launch) {
   read_work(fields, launch);
   fields.text("title", launch.title, {.bytes_max = 4096, .may_be_blank = true});
   fields.text("description", launch.description, {.bytes_max = 64 * 1024, .may_be_blank = true});
@@ -313,6 +309,14 @@ Result<Launch> parse_launch(std::string_view body) {
   if (launch.kind == TaskKind::agent && !launch.notify_on.empty()) {
     fields.refuse("notify_on", "is for command tasks: it watches the lines that a command prints");
   }
+}
+
+Result<Launch> parse_launch(std::string_view body) {
+  const Result<Document> document = Document::parse(body);
+  if (!document) return std::unexpected(document.error());
+  Launch launch;
+  Fields fields(document->value());
+  read_launch(fields, launch);
   if (const Status status = fields.done(); !status) return std::unexpected(status.error());
   return launch;
 }

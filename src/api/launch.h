@@ -21,6 +21,9 @@ inline constexpr size_t content_parts_max = 100;
 // whether its driver can do what is asked, the defaults.
 Result<Launch> parse_launch(std::string_view body);
 
+// Everything of it, of an object that may have more: what the request leaves open stays as it is.
+void read_launch(Fields& fields, Launch& launch);
+
 // Tells one request from another under the same Idempotency-Key: equal for the same launch, however it was written.
 std::string fingerprint(const Launch& launch);
 

@@ -345,6 +345,42 @@ std::optional<Refused> merge_changes(const std::string& data_dir, Record& record
   return refused;
 }
 
+std::optional<Refused> publish_changes(Record& record, const std::string& message) {
+  const Store store = Store::at(record.store);
+  if (store.tree_of(record.start) == store.tree_of(record.end))
+    return refuse(Code::conflict, "The task changed nothing, so there is nothing to push.", "nothing");
+  Result<Joined> joined = join(store, record, record.base);
+  if (!joined) return refuse(joined.error());
+  if (!joined->conflicts.empty())
+    return refuse(Code::conflict,
+                  "The task changed lines of yours that are not committed. Commit them and merge the task instead.",
+                  "conflict", std::move(joined->conflicts));
+  const bool again = !record.published.empty();
+  if (again && store.tree_of(record.published) == joined->tree) return std::nullopt;
+  const std::string onto = again ? record.published : record.base;
+  const auto follows = [&](const std::string& commit) {
+    const Result<GitDone> done = run_git(store.call({"merge-base", "--is-ancestor", onto, commit}));
+    return done && done->exit_code == 0;
+  };
+  std::string commit = git_line({.args = {"rev-parse", "-q", "--verify", "refs/heads/" + record.branch},
+                                 .git_dir = record.repository.common_dir})
+                           .value_or("");
+  if (commit.empty() || commit == onto || store.tree_of(commit) != joined->tree || !follows(commit)) {
+    GitCall call = store.call({"commit-tree", joined->tree, "-p", onto});
+    call.input = message + "\n";
+    call.env = identity(record);
+    Result<std::string> made = git_line(call);
+    if (!made) return refuse(made.error());
+    commit = *made;
+    if (Status given = give_objects(store, users_objects(record), commit, record.base); !given)
+      return refuse(given.error());
+  }
+  if (Status kept = store.set_ref("refs/errand/" + record.task + "/published", commit); !kept)
+    return refuse(kept.error());
+  record.published = commit;
+  return std::nullopt;
+}
+
 std::optional<Refused> undo_merge(const std::string& data_dir, Record& record) {
   if (record.state != "merged")
     return refuse(Code::conflict, "The task is not merged, so there is nothing to undo.", "state");

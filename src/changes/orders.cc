@@ -393,15 +393,53 @@ Done merging(const Order& order, Record record) {
   return {record, "null", {}};
 }
 
+// The end as it is now, where there is something to look at.
+Status keep_end(const Order& order, Record& record) {
+  if (!is_lost(record)) return keep_final(order, record);
+  if (!record.end.empty()) return {};
+  return fail(Code::not_found, "The task's own work tree is gone, and it has no end snapshot.", "lost");
+}
+
+// Files of its work tree that are not as the task left them: a test, or somebody, was there since.
+std::vector<std::string> changed_later(const Order& order, const Record& record) {
+  constexpr size_t named_max = 200;
+  std::vector<std::string> names;
+  const Result<Now> now = is_lost(record) ? fail(Code::not_found, "") : look_now(order, record, true);
+  const Result<std::vector<ChangedFile>> files =
+      now ? list_changes(Store::at(record.store), record.end, now->commit) : fail(Code::not_found, "");
+  for (const ChangedFile& file : files.value_or(std::vector<ChangedFile>()))
+    if (names.size() < named_max) names.push_back(file.path);
+  return names;
+}
+
+Done publish(const Order& order, Record record) {
+  if (record.state == "discarded" || record.state == "merged")
+    return refused(record, {Code::conflict,
+                            fmt::format("The task's changes are {} already{}.", record.state,
+                                        record.state == "merged" ? ": push your own branch" : ""),
+                            record.state});
+  if (Status kept = keep_end(order, record); !kept) return refused(record, kept.error());
+  const Store store = Store::at(record.store);
+  Result<Fd> lock = store.lock();
+  if (!lock) return refused(record, lock.error());
+  if (std::optional<Refused> why = publish_changes(record, order.message)) return {record, "null", std::move(why)};
+  if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
+  std::string text;
+  JsonOut out(text);
+  out.object().field("commit", record.published).field("branch", record.branch);
+  out.text_or_null("target", record.target).field("repo", record.repository.top).field("git_dir", record.store).end();
+  return {record, text, {}};
+}
+
 Done merge(const Order& order, Record record) {
   const std::optional<MergeMode> mode = parse_merge_mode(order.mode.empty() ? "squash" : order.mode);
   if (!mode) return refused(record, {Code::invalid_argument, "`mode` must be squash, merge or patch.", "mode"});
   if (std::optional<Done> decided = decided_already(record)) return *std::move(decided);
-  if (!is_lost(record)) {
-    if (Status kept = keep_final(order, record); !kept) return refused(record, kept.error());
-  } else if (record.end.empty()) {
-    return refused(record, {Code::not_found, "The task's own work tree is gone, and it has no end snapshot.", "lost"});
-  }
+  std::vector<std::string> later;
+  if (order.order == "take" && !record.end.empty())
+    later = changed_later(order, record);
+  else if (Status kept = keep_end(order, record); !kept)
+    return refused(record, kept.error());
   const Store store = Store::at(record.store);
   Result<Fd> lock = store.lock();
   if (!lock) return refused(record, lock.error());
@@ -418,7 +456,9 @@ Done merge(const Order& order, Record record) {
   out.text_or_null("commit", record.merged_to)
       .text_or_null("target", record.target)
       .text_or_null("work_dir", record.merged_at);
-  out.end();
+  out.key("not_merged").array();
+  for (const std::string& path : later) out.value(path);
+  out.end().end();
   return {record, text, {}};
 }
 
@@ -580,9 +620,9 @@ Done dispatch(const Order& order) {
   if (order.order == "patch") return patch(order, record);
   if (order.order == "forget") return forget(order, record);
   using Act = Done (*)(const Order&, Record);
-  constexpr std::pair<std::string_view, Act> acts[] = {{"merging", merging}, {"merge", merge},     {"undo", undo},
-                                                       {"discard", discard}, {"restore", restore}, {"settle", settle},
-                                                       {"clean", clean}};
+  constexpr std::pair<std::string_view, Act> acts[] = {{"merging", merging}, {"merge", merge},   {"take", merge},
+                                                       {"publish", publish}, {"undo", undo},     {"discard", discard},
+                                                       {"restore", restore}, {"settle", settle}, {"clean", clean}};
   for (const auto& [name, act] : acts)
     if (order.order == name)
       return must_be_isolated(order, record, [&](Record settled) { return act(order, std::move(settled)); });

@@ -7,6 +7,8 @@
 //   file     one file's patch
 //   patch    all of it: the name of a file beside the record
 //   merge, undo, discard, restore    what the user decides; before a merge, `merging` says that it comes
+//   take     a merge of what the task left at its end: nothing that was done in its work tree since
+//   publish  a commit of what changed, for somebody else's repository; no branch is moved
 //   settle   after a crash: what was being merged is finished or taken back, a work tree that was half made goes
 //   clean    long after a merge or a discard: what is left of it is removed, or why it stays is kept
 //   forget   the task was removed; a work tree with changes that nobody took stays

@@ -46,6 +46,7 @@ void visit(R& record, Visit field) {
   field("stays", record.stays);
   field("cleaned", record.cleaned);
   field("bytes", record.bytes);
+  field("published", record.published);
 }
 
 }  // namespace

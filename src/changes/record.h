@@ -36,6 +36,7 @@ struct Record {
   std::string stays;                   // and why that left it, as a sentence;
   std::string cleaned;                 // or when that removed what was left of it.
   std::string bytes;                   // What the work tree takes on the disk.
+  std::string published;               // The last commit that was made to be pushed.
 
   bool is_clone() const { return kind == "clone"; }
   // The task's own work tree, or the user's.

@@ -64,8 +64,23 @@ struct RunArgs {
 struct AskArgs {
   LaunchArgs launch;
   std::string agent;
-  std::string prompt;  // "-": standard input.
+  std::vector<std::string> agents;  // NAME or NAME:MODEL; set: several attempts, which are compared later.
+  std::string prompt;               // "-": standard input.
   std::string permission;
+};
+
+struct CompareArgs {
+  std::string batch;
+  std::string test;  // A command for /bin/sh.
+  std::optional<Millis> timeout;
+  bool wait = false;
+};
+
+struct PrArgs {
+  std::string id;
+  std::string title, body;  // Empty: the task's own text.
+  std::string remote, base, with;
+  bool ask = false, draft = false;
 };
 
 struct ForkArgs {
@@ -159,6 +174,8 @@ struct DiffArgs {
 struct MergeArgs {
   std::string id;
   std::string mode, message;
+  bool ask = false;  // The agent, for the message.
+  bool discard_others = false;
   bool undo = false;
 };
 
@@ -327,12 +344,12 @@ struct RestartArgs {};
 struct StatusArgs {};
 struct InboxArgs {};
 
-using VerbArgs =
-    std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
-                 ArtifactsArgs, DiffArgs, MergeArgs, DiscardArgs, EditArgs, ExportArgs, UsageArgs, SendArgs, ResumeArgs,
-                 AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs,
-                 ToolsArgs, McpArgs, TokenArgs, NotifyArgs, QuotaArgs, OpenArgs, OpencodeArgs, AgentInstallArgs,
-                 HookArgs, CompletionArgs, CompleteArgs, ManArgs, InstallArgs, UpgradeArgs, UninstallArgs, DoctorArgs,
-                 VersionArgs, StopArgs, RestartArgs, StatusArgs, InboxArgs, SetupArgs, ServeArgs, SupervisorArgs>;
+using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
+                              ArtifactsArgs, DiffArgs, MergeArgs, DiscardArgs, CompareArgs, PrArgs, EditArgs,
+                              ExportArgs, UsageArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs,
+                              WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs,
+                              NotifyArgs, QuotaArgs, OpenArgs, OpencodeArgs, AgentInstallArgs, HookArgs, CompletionArgs,
+                              CompleteArgs, ManArgs, InstallArgs, UpgradeArgs, UninstallArgs, DoctorArgs, VersionArgs,
+                              StopArgs, RestartArgs, StatusArgs, InboxArgs, SetupArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

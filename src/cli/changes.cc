@@ -13,6 +13,7 @@
 #include "base/json_out.h"
 #include "base/text.h"
 #include "cli/act_on.h"
+#include "cli/commit_text.h"
 #include "cli/resolve.h"
 #include "cli/short_id.h"
 #include "cli/table.h"
@@ -162,15 +163,17 @@ int print_files(const Screen& screen, const std::string& body, bool names_only) 
 }
 
 // A refusal names its files, each on a line of its own.
-int refuse(const Screen& screen, const Reply& reply) {
+int refuse(const Screen& screen, const Reply& reply, const std::string& id) {
   const Error error = parse_problem(reply.status, reply.body);
   const int exit = screen.fail(error);
   if (!screen.json())
     for (const std::string& file : texts_of(reply.body, "files")) screen.err("  " + shown_line(file) + "\n");
   if (!screen.json() && error.reason == "conflict")
-    screen.say(
-        "nothing was changed. Ask the agent to bring its work up to date (errand send), or resolve it yourself "
-        "on the task's branch.");
+    screen.say(fmt::format(
+        "nothing was changed. Ask the agent to resolve it, then merge again: errand send {} \"Merge my branch "
+        "into yours, resolve the conflicts, and check that everything still works.\" Or resolve it yourself "
+        "in its work tree.",
+        short_id(id)));
   return exit;
 }
 
@@ -179,10 +182,24 @@ int order(Context& context, const std::string& id, std::string_view what, const 
   context.client.set_patience(order_patience_ms);
   Result<Reply> answer = context.client.request("POST", task_path(id, what), body);
   if (!answer) return context.screen.fail(answer.error());
-  if (answer->status >= 400) return refuse(context.screen, *answer);
+  if (answer->status >= 400) return refuse(context.screen, *answer, id);
   reply = std::move(answer->body);
   if (context.screen.json()) context.screen.out_line(reply);
   return 0;
+}
+
+// What else came of a merge: of the other attempts, and of files that are not the task's.
+void say_of_others(const Screen& screen, const std::string& reply) {
+  const std::vector<std::string> later = texts_of(member(reply, "merge"), "not_merged");
+  if (!later.empty()) {
+    screen.say("not merged: these files of its work tree were changed after it had ended, by a test or by somebody:");
+    for (const std::string& file : later) screen.err("  " + shown_line(file) + "\n");
+  }
+  std::string gone;
+  for (const std::string& id : texts_of(reply, "discarded")) gone += " " + short_id(id);
+  if (!gone.empty()) screen.say(fmt::format("discarded:{}. errand discard{} --restore makes them again.", gone, gone));
+  for (const std::string& left : elements(reply, "left"))
+    screen.say(fmt::format("not discarded: {} ({})", short_id(member(left, "task_id")), member(left, "why")));
 }
 
 int diff_file(Context& context, const std::string& id, const std::string& list, const std::string& wanted) {
@@ -241,9 +258,12 @@ int merge(Context& context, const MergeArgs& args) {
     if (!screen.json()) screen.say("the merge was taken back; the task's work tree has its changes.");
     return code(Exit::ok);
   }
+  if (args.ask)
+    if (const int exit = ask_for_text(context, *id); exit != 0) return exit;
   std::string body;
   JsonOut out(body);
   out.object();
+  if (args.discard_others) out.field("discard_others", true);
   if (!args.mode.empty()) out.field("mode", args.mode);
   if (!args.message.empty()) out.field("message", args.message);
   out.end();
@@ -251,13 +271,16 @@ int merge(Context& context, const MergeArgs& args) {
   if (screen.json()) return code(Exit::ok);
   const std::string done = member(reply, "merge");
   const std::string commit = member(done, "commit"), target = member(done, "target");
-  if (member(done, "mode") == "patch")
+  if (done.empty() || done == "null")
+    screen.say("its changes were merged before.");
+  else if (member(done, "mode") == "patch")
     screen.say("its changes are in the folder, uncommitted.");
   else
     screen.say(fmt::format("{} is at {} now, with its changes. errand merge {} --undo takes it back.",
                            target.starts_with("refs/heads/") ? target.substr(11) : target, commit.substr(0, 12),
                            short_id(*id)));
-  return code(Exit::ok);
+  say_of_others(screen, reply);
+  return code(elements(reply, "left").empty() ? Exit::ok : Exit::failed);
 }
 
 int discard(Context& context, const DiscardArgs& args) {

@@ -30,6 +30,8 @@ struct Dispatch {
   int operator()(const DiffArgs& args) { return diff(context, args); }
   int operator()(const MergeArgs& args) { return merge(context, args); }
   int operator()(const DiscardArgs& args) { return discard(context, args); }
+  int operator()(const CompareArgs& args) { return compare(context, args); }
+  int operator()(const PrArgs& args) { return pr(context, args); }
   int operator()(const SendArgs& args) { return send(context, args); }
   int operator()(const ResumeArgs& args) { return resume(context, args); }
   int operator()(const AnswerArgs& args) { return answer(context, args); }

@@ -132,11 +132,19 @@ Made ask_setup(CLI::App& app, Globals&) {
   words(app, "prompt", args->prompt, "What to do; \"-\" reads it from standard input", true);
   app.add_option("-a,--agent", args->agent,
                  "The agent that does it; errand agents lists them (default: the setting default_agent)");
+  app.add_option("--agents", args->agents,
+                 "Let several agents or models do it, each in a git work tree of its own (commas between); errand "
+                 "compare shows what came of it")
+      ->type_name("NAME[:MODEL],...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->excludes("--agent");
   app.add_option("--permission", args->permission, "When it wants to change something: ask you, allow it or deny it")
       ->type_name("ask|allow|deny")
       ->check(CLI::IsMember({"ask", "allow", "deny"}));
   launch(app, args->launch);
   stay(app, args->launch.stay, "Wait until it ends, then print its answer");
+  app.get_option("--agents")->excludes("--model")->excludes("--follow");
   return [args] { return *args; };
 }
 
@@ -241,10 +249,16 @@ Made merge_setup(CLI::App& app, Globals&) {
                               "uncommitted")
                    ->type_name("squash|merge|patch")
                    ->check(CLI::IsMember({"squash", "merge", "patch"}));
-  auto* message = app.add_option("-m,--message", args->message, "The commit's message (default: the task's title)");
+  auto* message =
+      app.add_option("-m,--message", args->message, "The commit's message (default: the task's title and answer)");
+  auto* ask = app.add_flag("--ask", args->ask, "First ask the agent for the commit's message")->excludes(message);
+  auto* others = app.add_flag("--discard-others", args->discard_others,
+                              "Of several attempts: merge this one as it ended, and discard the others of its batch");
   app.add_flag("--undo", args->undo, "Take the merge back, as long as nothing was built on it")
       ->excludes(mode)
-      ->excludes(message);
+      ->excludes(message)
+      ->excludes(ask)
+      ->excludes(others);
   return [args] { return *args; };
 }
 
@@ -252,6 +266,35 @@ Made discard_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<DiscardArgs>();
   app.add_option("ids", args->ids, "Tasks that worked with --isolate")->required();
   app.add_flag("--restore", args->restore, "Make a discarded work tree again, as the task left it");
+  return [args] { return *args; };
+}
+
+Made compare_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<CompareArgs>();
+  app.add_option("batch", args->batch, "The batch of the attempts, as errand ask --agents printed it")->required();
+  app.add_flag("-w,--wait", args->wait, "First wait until all attempts have ended");
+  auto* test = app.add_option("--test", args->test,
+                              "Run this command with /bin/sh in the work tree of each attempt that has ended, and wait "
+                              "for the results")
+                   ->type_name("COMMAND");
+  duration(app, "--timeout", args->timeout, "With --test: fail a test after this time (default: 30m); 0: no limit");
+  app.get_option("--timeout")->needs(test);
+  return [args] { return *args; };
+}
+
+Made pr_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<PrArgs>();
+  app.add_option("id", args->id, "The task, which worked with --isolate")->required();
+  auto* title = app.add_option("-t,--title", args->title, "Its title (default: from the task)");
+  auto* body = app.add_option("--body", args->body, "Its text (default: from the task)");
+  app.add_flag("--ask", args->ask, "First ask the agent for title and text")->excludes(title)->excludes(body);
+  app.add_option("--remote", args->remote, "Push to this remote of the repository (default: where your branch goes)");
+  app.add_option("--base", args->base, "The branch that it is to be merged into (default: the one the task began on)")
+      ->type_name("BRANCH");
+  app.add_flag("--draft", args->draft, "Mark it as a draft");
+  app.add_option("--with", args->with, "The program that makes it (default: by the remote's address)")
+      ->type_name("gh|glab")
+      ->check(CLI::IsMember({"gh", "glab"}));
   return [args] { return *args; };
 }
 
@@ -557,6 +600,8 @@ constexpr Verb all[] = {
     {"artifacts", look, "List the files that a task left, or get one",
      "errand artifacts 01jcq5x7k2 report.html -o report.html", artifacts_setup},
     {"diff", look, "Show what a task changed", "errand diff 01jcq5x7k2 --stat", diff_setup},
+    {"compare", look, "Compare what several attempts at the same work came to, and test them",
+     "errand compare 01jcq5x7k2 --wait --test \"make test\"", compare_setup},
     {"export", look, "Save a task with its whole conversation as one document",
      "errand export 01jcq5x7k2 --format html -o review.html", export_setup},
     {"usage", look, "Show what agents used and cost, by day, model, agent or folder",
@@ -574,6 +619,8 @@ constexpr Verb all[] = {
      "errand merge 01jcq5x7k2 --message \"Fix the parser\"", merge_setup},
     {"discard", control, "Remove a task's own work tree; its changes can be restored", "errand discard 01jcq5x7k2",
      discard_setup},
+    {"pr", control, "Push what a task changed, and open a pull request for it with gh or glab",
+     "errand pr 01jcq5x7k2 --draft", pr_setup},
     {"wait", control, "Wait until tasks end", "errand wait --batch 01jcq5x7k2 --any --timeout 10m", wait_setup},
     {"clear", control, "Remove tasks that have ended", "errand clear --all", clear_setup},
     {"edit", control, "Rename, label, pin or archive tasks", "errand edit 01jcq5x7k2 --title \"The flaky test\" --pin",

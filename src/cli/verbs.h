@@ -19,6 +19,8 @@ int artifacts(Context& context, const ArtifactsArgs& args);
 int diff(Context& context, const DiffArgs& args);
 int merge(Context& context, const MergeArgs& args);
 int discard(Context& context, const DiscardArgs& args);
+int compare(Context& context, const CompareArgs& args);
+int pr(Context& context, const PrArgs& args);
 int send(Context& context, const SendArgs& args);
 int resume(Context& context, const ResumeArgs& args);
 int answer(Context& context, const AnswerArgs& args);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "task/commit_text.h"
+
 namespace errand {
 
 void ChangeCalls::ask(TaskId id, ChangesAsk ask, Reply<ChangesReply> reply) {
@@ -20,7 +22,9 @@ void ChangeCalls::ask(TaskId id, ChangesAsk ask, Reply<ChangesReply> reply) {
                             fmt::format("The task is {}. Wait for its end, or cancel it first: `errand cancel {}`.",
                                         task.stopping ? "being stopped" : "at work", task.id.value),
                             "at_work"));
-        if (ask.order == "merge" && task.isolation) return merge(view->kept, std::move(ask), std::move(reply));
+        const bool merges = ask.order == "merge" || ask.order == "take";
+        if ((merges || ask.order == "publish") && ask.message.empty()) ask.message = commit_message(commit_text(task));
+        if (merges && task.isolation) return merge(view->kept, std::move(ask), std::move(reply));
         this->ask(view->kept, std::move(ask), std::move(reply));
       });
 }

@@ -7,6 +7,7 @@
 #include "engine/admin_calls.h"
 #include "engine/aftermath.h"
 #include "engine/agents.h"
+#include "engine/attempt_calls.h"
 #include "engine/batch_calls.h"
 #include "engine/batches.h"
 #include "engine/change_calls.h"
@@ -56,6 +57,7 @@ class EngineImpl final : public Engine {
   Tasks& tasks() override { return task_calls_; }
   TaskBatches& batches() override { return batch_calls_; }
   TaskChanges& changes() override { return change_calls_; }
+  TaskAttempts& attempts() { return attempt_calls_; }
   Sessions& sessions() override { return session_calls_; }
   Streams& streams() override { return feeds_; }
   Administration& administration() override { return admin_calls_; }
@@ -97,6 +99,7 @@ class EngineImpl final : public Engine {
   TaskCalls task_calls_;
   BatchCalls batch_calls_;
   ChangeCalls change_calls_;
+  AttemptCalls attempt_calls_;
   SessionCalls session_calls_;
   AdminCalls admin_calls_;
   Recovery recovery_;
@@ -170,6 +173,14 @@ EngineImpl::EngineImpl(EngineParts parts, EngineSettings with)
                    .waits = task_waits_}),
       batch_calls_({.shared = shared_, .commits = commits_, .batches = batches_, .each = each_, .tasks = task_calls_}),
       change_calls_({.shared = shared_, .commits = commits_, .lives = lives_, .views = views_}, parts.changes),
+      attempt_calls_({.shared = shared_,
+                      .commits = commits_,
+                      .agents = agents_,
+                      .looks = looks_,
+                      .launching = launching_,
+                      .views = views_,
+                      .tasks = task_calls_,
+                      .changes = change_calls_}),
       session_calls_({.shared = shared_,
                       .commits = commits_,
                       .lives = lives_,
@@ -276,6 +287,9 @@ void EngineImpl::drain(Reply<void> reply) {
 }
 
 }  // namespace
+
+// There is one kind of engine.
+TaskAttempts& attempts_of(Engine& engine) { return static_cast<EngineImpl&>(engine).attempts(); }
 
 std::unique_ptr<Engine> make_engine(EngineParts parts, EngineSettings settings) {
   return std::make_unique<EngineImpl>(std::move(parts), std::move(settings));

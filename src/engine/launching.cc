@@ -107,8 +107,17 @@ void Launching::launch(Launch launch, std::string key, std::string fingerprint, 
   go_on(std::make_shared<Way>(std::move(launch), std::move(key), std::move(fingerprint), std::move(reply)), {});
 }
 
+void Launching::check(Launch launch, Reply<void> reply) {
+  if (commits_.refuse()) return shared_.answer_later(std::move(reply), commits_.refusal());
+  launch.batch_id = BatchId("new");  // What is known of a batch is read for those who join it.
+  const WayPtr way = std::make_shared<Way>(std::move(launch));
+  way->checked = std::move(reply);
+  go_on(way, {});
+}
+
 void Launching::go_on(const WayPtr& way, Status so_far) {
   while (so_far) {
+    if (way->checked && way->next + 1 == steps.size()) break;
     Stepped stepped = (this->*steps[way->next++])(way);
     if (!stepped) {
       way->waited = true;
@@ -117,8 +126,13 @@ void Launching::go_on(const WayPtr& way, Status so_far) {
     so_far = std::move(*stepped);
   }
   // A call is answered later, never inside it.
-  if (way->waited) return answer(way, std::unexpected(so_far.error()));
-  shared_.later([this, way, error = so_far.error()] { answer(way, std::unexpected(error)); });
+  if (way->waited) return leave(way, std::move(so_far));
+  shared_.later([this, way, so_far] { leave(way, so_far); });
+}
+
+void Launching::leave(const WayPtr& way, Status status) {
+  if (way->checked) return way->checked(std::move(status));
+  answer(way, std::unexpected(status.error()));
 }
 
 void Launching::answer(const WayPtr& way, const Result<TaskView>& result) {

@@ -55,6 +55,8 @@ class Launching {
 
   // As Tasks::launch.
   void launch(Launch launch, std::string key, std::string fingerprint, Reply<TaskView> reply);
+  // All steps but the last: whether it would be stored now. It is not.
+  void check(Launch launch, Reply<void> reply);
 
  private:
   // A launch on its way.
@@ -67,6 +69,7 @@ class Launching {
     fork::Prepared inherited = {};             // From `inherit` on.
     size_t next = 0;                           // The step that it comes to next.
     bool waited = false;                       // The call that asked for it has returned: it may be answered at once.
+    Reply<void> checked = {};                  // Set: it is only looked at.
   };
   using WayPtr = std::shared_ptr<Way>;
   // What a step answers: it is done, or refuses, or (nothing) will go on by itself, later.
@@ -75,6 +78,8 @@ class Launching {
 
   // Takes the launch through its next steps, until one has to wait.
   void go_on(const WayPtr& way, Status so_far);
+  // The end of one that is not stored: refused, or only looked at. Later, where its call has not returned.
+  void leave(const WayPtr& way, Status status);
   // Everybody who sent this request under this key gets the same answer.
   void answer(const WayPtr& way, const Result<TaskView>& result);
 

@@ -38,7 +38,8 @@ std::string header(const Response& response, std::string_view wanted) {
 }
 
 TEST(PageTest, ThePagesAddressesAreItsIndex) {
-  for (const char* path : {"/", "/tasks", "/chat", "/agents", "/batches", "/usage", "/settings", "/index.html"}) {
+  for (const char* path :
+       {"/", "/tasks", "/chat", "/agents", "/batches", "/attempts", "/usage", "/settings", "/index.html"}) {
     const Response response = get(path);
     EXPECT_EQ(response.status, 200) << path;
     EXPECT_EQ(response.body, "<html>") << path;

@@ -3,7 +3,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 
 import { arrives } from './lib/arrives';
 import { Shell } from './ui/Shell';
-import { chatSearch, taskSearch } from './search';
+import { attemptsSearch, chatSearch, taskSearch } from './search';
 import { TasksPage } from './tasks/TasksPage';
 
 const NotFound = lazyRouteComponent(() => arrives(() => import('./ui/Nowhere')), 'NotFound');
@@ -43,6 +43,12 @@ const batchesRoute = createRoute({
   path: '/batches',
   component: lazyRouteComponent(() => arrives(() => import('./pages/BatchesPage')), 'BatchesPage'),
 });
+const attemptsRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/attempts',
+  validateSearch: attemptsSearch,
+  component: lazyRouteComponent(() => arrives(() => import('./pages/AttemptsPage')), 'AttemptsPage'),
+});
 const usageRoute = createRoute({
   getParentRoute: () => root,
   path: '/usage',
@@ -50,7 +56,16 @@ const usageRoute = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, tasksRoute, chatRoute, agentsRoute, batchesRoute, usageRoute, settingsRoute]),
+  routeTree: root.addChildren([
+    home,
+    tasksRoute,
+    chatRoute,
+    agentsRoute,
+    batchesRoute,
+    attemptsRoute,
+    usageRoute,
+    settingsRoute,
+  ]),
   // Plain words in the address, as people write and read them.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {

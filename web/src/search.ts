@@ -45,6 +45,9 @@ export const taskSearch = (search: Record<string, unknown>): TaskSearch =>
     group: oneOf(search.group, groupings),
   });
 
+export const attemptsSearch = (search: Record<string, unknown>): { batch?: string } =>
+  present({ batch: text(search.batch) });
+
 export const chatTabs = ['chat', 'log', 'changes', 'timeline', 'artifacts', 'details'] as const;
 export type ChatTab = (typeof chatTabs)[number];
 export interface ChatSearch {

@@ -12,6 +12,7 @@
 #include "base/beside.h"
 #include "base/fields.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "changes/record.h"
 #include "changes/repository.h"
 
@@ -447,6 +448,22 @@ std::function<bool()> Orders::look_at(std::string folder) const {
   return [folder = std::move(folder), data_dir = options_.data_dir, home = options_.home] {
     const Result<changes::Repository> found = changes::find_repository(folder);
     return found && found->is_git() && changes::may_be_watched(*found, data_dir, home).has_value();
+  };
+}
+
+std::function<Status()> Orders::may_isolate(std::string folder) const {
+  return [folder = std::move(folder), data_dir = options_.data_dir, home = options_.home]() -> Status {
+    const auto cannot = [](const Error& why) { return fail(why.code, why.message, "isolation"); };
+    const Result<changes::Repository> found = changes::find_repository(folder);
+    if (!found) return cannot(found.error());
+    if (!found->is_git())
+      return fail(Code::unsupported,
+                  fmt::format("{} is in no git repository, so nothing in it can have a work tree of its own. Name a "
+                              "folder of a repository, or `git init` there.",
+                              to_utf8(folder)),
+                  "isolation");
+    if (const Status may = changes::may_be_watched(*found, data_dir, home); !may) return cannot(may.error());
+    return {};
   };
 }
 

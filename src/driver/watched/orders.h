@@ -76,6 +76,8 @@ class Orders final : public Changes {
   // Whether a folder is (in) a git repository that may be looked at as a whole. It may hang there, and owns what it
   // uses.
   std::function<bool()> look_at(std::string folder) const;
+  // As Isolates::may_isolate.
+  std::function<Status()> may_isolate(std::string folder) const;
   // The tasks of which something is kept. Blocking; any thread.
   static std::vector<TaskId> kept_tasks(const std::string& data_dir);
 

@@ -4,6 +4,7 @@
 
 #include "base/beside.h"
 #include "driver/conversations.h"
+#include "driver/isolates.h"
 
 namespace errand::watched {
 namespace {
@@ -15,7 +16,7 @@ std::shared_ptr<const Task> as_launched(const Task& task) {
   return moved;
 }
 
-class WatchedDriver : public Driver {
+class WatchedDriver : public Driver, public Isolates {
  public:
   WatchedDriver(Driver& inner, WatchOptions options, WatchParts parts)
       : inner_(inner), options_(std::move(options)), parts_(parts) {}
@@ -23,6 +24,9 @@ class WatchedDriver : public Driver {
   Capabilities capabilities() const override { return inner_.capabilities(); }
   Status check(const Launch& launch) const override { return inner_.check(launch); }
   Look look(const Launch& launch) const override { return inner_.look(launch); }
+  std::function<Status()> may_isolate(std::string folder) const override {
+    return parts_.orders.may_isolate(std::move(folder));
+  }
   std::string first_mark() const override { return inner_.first_mark(); }
 
   Result<std::unique_ptr<Turn>> open(TurnRequest request, Sink& sink) override {

@@ -1,7 +1,9 @@
 // What a task changed, and what becomes of it (R16): the engine asks whoever keeps it.
 #include "api/changes.h"
 
+#include "api/attempts.h"
 #include "files/beneath.h"
+#include "net/routes/attempts.h"
 #include "net/routes/context.h"
 #include "net/routes/file_stream.h"
 
@@ -85,10 +87,38 @@ void task_change(Context& context, Call call) {
 }
 
 void merge_changes(Context& context, Call call) {
-  Result<ChangesAsk> order = api::parse_merge(call.request().body);
+  Result<api::MergeRequest> asked = api::parse_merge(call.request().body);
+  if (!asked) return call.refuse(asked.error());
+  if (asked->discard_others) return choose_attempt(context, std::move(call), std::move(asked->merge));
+  ask(context, std::move(call), std::move(asked->merge),
+      [](const Call& done, const ChangesReply& reply) { done.answer(200, api::merge_reply(reply)); });
+}
+
+void publish_changes(Context& context, Call call) {
+  Result<ChangesAsk> order = api::parse_publish(call.request().body);
   if (!order) return call.refuse(order.error());
   ask(context, std::move(call), std::move(*order),
-      [](const Call& done, const ChangesReply& reply) { done.answer(200, api::merge_reply(reply)); });
+      [](const Call& done, const ChangesReply& reply) { done.answer(200, api::published_reply(reply)); });
+}
+
+void commit_text(Context& context, Call call) {
+  if (const Status status = api::parse_no_query(call.request().query); !status) return call.refuse(status.error());
+  with_record(context, std::move(call),
+              [](const Call& found, const Task& task) { found.answer(200, api::commit_text_reply(task)); });
+}
+
+// One more message to the agent: what it answers is the text then (task/commit_text.h).
+void ask_commit_text(Context& context, Call call) {
+  Status status = api::parse_no_query(call.request().query);
+  if (status) status = api::parse_nothing(call.request().body);
+  if (!status) return call.refuse(status.error());
+  with_record(context, std::move(call), [&context](Call found, const Task& task) {
+    if (task.launch.kind != TaskKind::agent)
+      return found.refuse(
+          {Code::conflict, "A command writes no text; give the commit's message yourself.", "no_agent"});
+    context.parts.engine.tasks().resume(task.id, {.text = std::string(commit_request())},
+                                        answering<MessageTaken>(std::move(found), 202, api::message_taken_reply));
+  });
 }
 
 void undo_merge(Context& context, Call call) { decide_plainly(context, std::move(call), "undo"); }

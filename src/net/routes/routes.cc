@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "net/routes/attempts.h"
 #include "net/routes/context.h"
 #include "net/routes/guard.h"
 #include "net/routes/task_stream.h"
@@ -56,6 +57,9 @@ constexpr Route routes[] = {
     {Method::get, "/api/tasks/{id}/changes/{name}", task_change, Scope::read},
     {Method::post, "/api/tasks/{id}/merge", merge_changes, Scope::approve},
     {Method::post, "/api/tasks/{id}/merge/undo", undo_merge, Scope::approve},
+    {Method::post, "/api/tasks/{id}/publish", publish_changes, Scope::approve},
+    {Method::get, "/api/tasks/{id}/commit-text", commit_text, Scope::read},
+    {Method::post, "/api/tasks/{id}/commit-text", ask_commit_text, Scope::tasks},
     {Method::post, "/api/tasks/{id}/discard", discard_changes, Scope::tasks},
     {Method::post, "/api/tasks/{id}/discard/undo", restore_changes, Scope::tasks},
     {Method::get, "/api/stream", shared_stream, Scope::read},
@@ -63,11 +67,14 @@ constexpr Route routes[] = {
     {Method::get, "/api/folders", list_folders, Scope::admin},
     {Method::get, "/api/usage", get_usage, Scope::read},
     {Method::get, "/api/batches", list_batches, Scope::read},
+    {Method::post, "/api/batches", create_attempts, handler_decides},
     {Method::get, "/api/batches/{id}", get_batch, Scope::read},
     {Method::del, "/api/batches/{id}", delete_batch, Scope::tasks},
     {Method::post, "/api/batches/{id}/cancel", cancel_batch, Scope::tasks},
     {Method::post, "/api/batches/{id}/retry", retry_batch, Scope::tasks},
     {Method::post, "/api/batches/{id}/clear", clear_batch, Scope::tasks},
+    {Method::get, "/api/batches/{id}/attempts", compare_attempts, Scope::read},
+    {Method::post, "/api/batches/{id}/test", test_attempts, Scope::exec},
     {Method::get, "/api/batches/{id}/results", batch_results, Scope::read},
     {Method::post, "/api/sessions", create_session, Scope::tasks},
     {Method::get, "/api/sessions/{id}", get_session, Scope::read},

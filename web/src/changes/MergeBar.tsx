@@ -1,5 +1,5 @@
 // What becomes of a task's own worktree: merged, kept as a patch in the folder, or discarded, and each of it taken back.
-import { GitBranch, GitMerge, LoaderCircle, MessageSquareWarning, Trash2, Undo2 } from 'lucide-react';
+import { GitBranch, GitMerge, LoaderCircle, Trash2, Undo2 } from 'lucide-react';
 import { useState } from 'react';
 
 import { ApiError } from '../api/client';
@@ -9,50 +9,19 @@ import { useTranslation } from '../i18n/i18n';
 import { useShownFolder } from '../lib/folders';
 import { bytes } from '../lib/format';
 import { quoted, shown } from '../lib/hidden';
-import { errorText } from '../lib/sentences';
 import { queryClient } from '../queries';
 import { showError } from '../tasks/actions';
+import { CopyLine } from '../ui/CopyLine';
 import { Dialog } from '../ui/Dialog';
 import { toast } from '../ui/toast';
-import { order, type MergeMode, type Order } from './api';
+import { askCommitText, order, type MergeMode, type Order } from './api';
+import { MessageField } from './MessageField';
+import { filesShown, Refusal } from './Refusal';
 import { lookAgain } from './useChanges';
 
 const modes: readonly MergeMode[] = ['squash', 'merge', 'patch'];
-const filesShown = 100;
 
 type Open = 'merge' | 'discard' | null;
-
-// What the server did not want to do, and the files that are why.
-function Refusal({ error, onAsk }: { error: ApiError; onAsk: (() => void) | null }) {
-  const { t } = useTranslation();
-  return (
-    <div role="alert" className="mt-3 rounded-xl border border-amber bg-amber-soft p-3 text-sm" data-testid="refusal">
-      <p className="break-words">{errorText(error, t)}</p>
-      {error.files.length > 0 && (
-        <ul
-          className="mt-2 max-h-40 overflow-auto font-mono text-[12.5px]"
-          tabIndex={0}
-          aria-label={t('changes.inTheWay')}
-        >
-          {error.files.slice(0, filesShown).map((file) => (
-            <li key={file} className="truncate">
-              <bdi>{shown(file)}</bdi>
-            </li>
-          ))}
-          {error.files.length > filesShown && (
-            <li>{t('changes.moreInTheWay', { count: error.files.length - filesShown })}</li>
-          )}
-        </ul>
-      )}
-      {onAsk && (
-        <button type="button" className="btn mt-3" onClick={onAsk}>
-          <MessageSquareWarning size={15} aria-hidden />
-          {t('changes.askAgent')}
-        </button>
-      )}
-    </div>
-  );
-}
 
 interface Props {
   task: Task;
@@ -64,7 +33,7 @@ export function MergeBar({ task, isolation, listing }: Props) {
   const { t } = useTranslation();
   const [open, setOpen] = useState<Open>(null);
   const [mode, setMode] = useState<MergeMode>('squash');
-  const [message, setMessage] = useState(task.title);
+  const [message, setMessage] = useState<string | null>(null);
   const [working, setWorking] = useState(false);
   const [refusal, setRefusal] = useState<ApiError | null>(null);
   const repo = useShownFolder(isolation.repo);
@@ -100,6 +69,16 @@ export function MergeBar({ task, isolation, listing }: Props) {
     setOpen(null);
     setRefusal(null);
     toast('ok', t('changes.asked'));
+  };
+  const askText = async () => {
+    try {
+      await askCommitText(task.id);
+      setMessage(null);
+      setOpen(null);
+      toast('ok', t('changes.merge.textAsked'));
+    } catch (error) {
+      showError(error);
+    }
   };
   const canAsk = task.kind === 'agent' && refusal && refusal.reason === 'conflict';
   const ask = canAsk ? () => void askAgent(refusal.files) : null;
@@ -150,7 +129,7 @@ export function MergeBar({ task, isolation, listing }: Props) {
           <form
             onSubmit={(event) => {
               event.preventDefault();
-              void give('merge', { mode, ...(mode !== 'patch' && message.trim() ? { message: message.trim() } : {}) });
+              void give('merge', { mode, ...(mode !== 'patch' && message?.trim() ? { message: message.trim() } : {}) });
             }}
           >
             <fieldset className="flex flex-col gap-2">
@@ -175,18 +154,16 @@ export function MergeBar({ task, isolation, listing }: Props) {
               ))}
             </fieldset>
             {mode !== 'patch' && (
-              <label className="mt-3 block">
-                <span className="mb-1 block text-xs font-medium text-muted">{t('changes.merge.message')}</span>
-                <textarea
-                  rows={3}
-                  className="field h-auto py-2"
-                  value={message}
-                  maxLength={10_000}
-                  onChange={(event) => setMessage(event.target.value)}
-                />
-              </label>
+              <MessageField
+                task={task}
+                value={message}
+                onChange={setMessage}
+                {...(task.kind === 'agent' && task.status === 'completed' ? { onAsk: () => void askText() } : {})}
+              />
             )}
             <p className="mt-3 text-xs text-muted">{t('changes.merge.safe')}</p>
+            <p className="mt-3 mb-1 text-xs text-muted">{t('changes.merge.pr')}</p>
+            <CopyLine text={`errand pr ${task.id}`} />
             {refusal && <Refusal error={refusal} onAsk={ask} />}
             <div className="mt-5 flex justify-end gap-2">
               <button type="button" className="btn" onClick={close}>

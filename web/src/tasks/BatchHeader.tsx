@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Layers } from 'lucide-react';
 
 import { api, call } from '../api/client';
@@ -24,6 +25,13 @@ export default function BatchHeader({ id, onQuestion }: { id: string; onQuestion
     queryKey: ['batch', id],
     queryFn: ({ signal }) => call(api.GET('/api/batches/{id}', { params: { path: { id } }, signal })),
   }).data;
+  // Tasks with worktrees of their own are attempts that can be compared.
+  const tasks = useQuery({
+    queryKey: ['batch', id, 'first'],
+    queryFn: ({ signal }) =>
+      call(api.GET('/api/tasks', { params: { query: { batch_id: id, archived: 'all', limit: 16 } }, signal })),
+  }).data?.tasks;
+  const attempts = tasks?.filter((task) => task.isolation !== null).length ?? 0;
   if (!batch) return null;
   const done = batch.total - batch.at_work;
   const run = async (what: 'cancel' | 'retry' | 'clear') => {
@@ -73,6 +81,11 @@ export default function BatchHeader({ id, onQuestion }: { id: string; onQuestion
         </div>
       </div>
       <div className="flex flex-wrap gap-2">
+        {attempts > 1 && (
+          <Link to="/attempts" search={{ batch: id }} className="btn btn-primary">
+            {t('attempts.compare')}
+          </Link>
+        )}
         <button type="button" className="btn" disabled={batch.counts.failed === 0} onClick={() => void run('retry')}>
           {t('batch.retry')}
         </button>
