@@ -25,7 +25,7 @@ class Parents {
   // Somebody begins to end it, and (each once) is through with that, whatever came of it.
   void begin_end(const SessionId& id) { ending_.insert(id); }
   void finish_end(const SessionId& id);
-  // It is gone; or is not after all: the store refused, or somebody has opened it anew.
+  // Its end is stored; or that somebody has opened it anew. Each is told when it is stored, in that order.
   void ended(const SessionId& id);
   void not_ended(const SessionId& id) { ended_.erase(id); }
 

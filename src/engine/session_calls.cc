@@ -89,16 +89,15 @@ void SessionCalls::end_on(SessionId id, int64_t removed_before, Reply<int64_t> r
 
 // None of its tasks is left.
 void SessionCalls::end_empty(const SessionId& id, int64_t removed, Reply<int64_t> reply) {
-  parents_.ended(id);
   Commit commit;
   commit.remove_session = id;
   commit.settings.push_back(ended_mark(id, shared_.wall()));
   commits_.store(std::move(commit),
                  [this, id, removed, reply = std::move(reply)](const Result<Committed>& stored) mutable {
-                   if (!stored) {
-                     parents_.not_ended(id);
-                     return reply(std::unexpected(stored.error()));
-                   }
+                   if (!stored) return reply(std::unexpected(stored.error()));
+                   // Known in the order in which it is stored: another end that fails, or somebody who opened it before
+                   // this, takes nothing of it back. Until here it is being ended.
+                   parents_.ended(id);
                    retention_.mark_made();
                    wake(id);  // They, and its streams, see that it is gone.
                    reply(removed);

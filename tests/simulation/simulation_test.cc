@@ -89,7 +89,7 @@ TEST(Simulation, EveryLifeKeepsThePromisesAndComesToRest) {
 
 // Lives beyond the usual thousand in which something was found once.
 TEST(Simulation, SeedsThatOnceFailedPass) {
-  for (const uint64_t seed : {1333u, 1366u, 1408u, 2785u, 3034u, 3486u, 5251u, 17314u}) {
+  for (const uint64_t seed : {1333u, 1366u, 1408u, 2785u, 3034u, 3486u, 5251u, 17314u, 25231u, 59731u}) {
     seed_at_hand = seed;
     const Options options{.seed = seed};
     const Report report = simulate(options);
