@@ -15,6 +15,8 @@ struct HandChanges final : Changes {
     ChangesAnswer answer{.isolation = task->isolation, .reply = "null"};
     if (refuses == asked.back())
       answer.refused = Error{Code::conflict, "It is in the way.", "in_the_way"};
+    else if (ask.order == "merging")
+      answer.isolation->state = "merging";
     else if (ask.order == "take")
       answer.isolation->state = "merged";
     else if (ask.order == "discard")
@@ -193,9 +195,9 @@ TEST(AttemptCalls, OneIsMergedAsItEndedAndTheOthersAreDiscarded) {
   const std::vector<TaskId> ids = attempts.rested();
   const Result<Chosen> chosen = attempts.choose(ids[1]);
   ASSERT_TRUE(chosen) << chosen.error().message;
-  EXPECT_EQ(attempts.changes.asked, (std::vector<std::string>{"take b", "discard a", "discard c"}));
+  EXPECT_EQ(attempts.changes.asked, (std::vector<std::string>{"merging b", "take b", "discard a", "discard c"}));
   EXPECT_EQ(chosen->discarded, (std::vector{ids[0], ids[2]}));
-  EXPECT_FALSE(attempts.changes.messages.front().empty()) << "the commit has a message";
+  EXPECT_FALSE(attempts.changes.messages.at(1).empty()) << "the commit has a message";
   // Once more: it is merged, and the others are discarded.
   attempts.changes.asked.clear();
   const Result<Chosen> again = attempts.choose(ids[1]);
@@ -212,7 +214,7 @@ TEST(AttemptCalls, NothingIsDiscardedWhereTheMergeIsRefused) {
   ASSERT_TRUE(chosen);
   ASSERT_TRUE(chosen->merged.answer.refused);
   EXPECT_EQ(chosen->merged.answer.refused->reason, "in_the_way");
-  EXPECT_EQ(attempts.changes.asked.size(), 1u);
+  EXPECT_EQ(attempts.changes.asked, (std::vector<std::string>{"merging a", "take a"}));
 }
 
 TEST(AttemptCalls, OneThatCannotBeDiscardedIsNamedAndTheRestGoesOn) {
