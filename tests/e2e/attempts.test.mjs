@@ -63,7 +63,6 @@ describe('attempts', () => {
     const launch = { message: 'x', work_dir: repo.top };
     assert.match((await refuse(422, 'isolation', { agents, launch: { ...launch, work_dir: plain } })).detail, /is in no git repository/);
     await refuse(404, 'unknown_agent', { agents: [...agents, { agent_id: 'nobody' }], launch });
-    await refuse(422, 'isolation', { agents, launch: { ...launch, sandbox: 'workspace' } });
     await refuse(400, 'missing_field', { agents: agents.slice(0, 1), launch });
     await refuse(400, 'invalid_field', { agents, launch: { ...launch, agent_id: 'demo' } });
     await refuse(400, 'invalid_field', { agents: [agents[0], { agent_id: 'command' }], launch });
