@@ -49,7 +49,7 @@ struct Settings {
   bool fetch_allow_private = false;
   std::vector<std::string> notify_private_hosts;  // HOST or HOST:PORT that notifications may go to, private or not.
   std::string notify_page_url;                    // Where people reach the page; empty: this server's own address.
-  std::map<std::string, ModelSettings> models;  // By name; "" is [model].
+  std::map<std::string, ModelSettings> models;    // By name; "" is [model].
   std::map<std::string, McpSettings> mcp;
   // [agents.NAME]: each as the JSON that the API takes for an agent, in the order of the names.
   std::vector<std::string> agents;
