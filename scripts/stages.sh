@@ -209,7 +209,8 @@ changed_sources() {
   { git diff --name-only --diff-filter=d "$base" -- 'src/*.cc' && git ls-files --others --exclude-standard -- 'src/*.cc'; } | sort -u
 }
 
-# tidy [all]: clang-tidy on the units that changed, as many as five minutes allow, the quick ones first; it says how many
+# tidy [all]: clang-tidy on the units of the release build that changed (no tests, and no fuzzers, which are not in it), as
+# many as five minutes allow, the quick ones first; it says how many
 # were left out and names them in build/test/tidy.left. `all`: every unit of this commit that has not passed yet, however
 # long that takes; a run that was broken off is taken up where it stopped.
 tidy() {
@@ -222,11 +223,11 @@ tidy() {
     # Uncommitted changes have no name by which they could be known again.
     [[ $(cat "$state/commit" 2>/dev/null) == "$(commit_now)" && $(commit_now) != *-dirty ]] || : >"$state/passed"
     commit_now >"$state/commit"
-    files=$(sources | grep '^src/.*\.cc$' | grep -v '_test\.cc$' | grep -vxFf "$state/passed")
+    files=$(sources | grep '^src/.*\.cc$' | grep -vE '_(test|fuzz)\.cc$' | grep -vxFf "$state/passed")
   else
     : >"$state/passed"
     rm -f "$state/commit"
-    files=$(changed_sources | grep -v '_test\.cc$')
+    files=$(changed_sources | grep -vE '_(test|fuzz)\.cc$')
   fi
   [[ -n $files ]] || return 0
   files=$(xargs grep -LE "$heavy" <<<"$files"; xargs grep -lE "$heavy" <<<"$files") || true

@@ -57,6 +57,7 @@ int print_comparison(Context& context, const std::string& batch) {
   }
   const std::vector<std::string> attempts = elements(*body, "attempts");
   std::vector<std::string> ids;
+  ids.reserve(attempts.size());
   for (const std::string& attempt : attempts) ids.push_back(member(member(attempt, "task"), "id"));
   const std::vector<std::string> shortened = short_ids(ids);
   const bool people = screen.out_is_terminal();

@@ -16,7 +16,7 @@ constexpr size_t entries_max = 200;     // Then all are forgotten, and asked for
 // What the list depends on.
 std::string key_of(const Agent& agent) {
   std::string key = agent.driver + "\n" + agent.model;
-  for (const auto& [name, value] : agent.options) key += "\n" + name + "=" + value;
+  for (const auto& [name, value] : agent.options) key.append("\n").append(name).append("=").append(value);
   return key;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/hidden.h"
@@ -60,8 +61,7 @@ std::optional<std::string> written_by_agent(std::string_view answer) {
     if (!open) {
       if (word == named_fence) open.emplace();
     } else if (word == fence) {
-      found = std::move(open);
-      open.reset();
+      found = std::exchange(open, std::nullopt);
     } else if (open->size() <= 4 * body_bytes_max) {
       open->append(line).append("\n");
     }
