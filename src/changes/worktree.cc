@@ -126,6 +126,18 @@ Status fill(const Store& store, const Record& record, const std::string& index, 
   return {};
 }
 
+// From one store of objects to another, by way of a file.
+Status carry_objects(const Store& store, GitCall pack, GitCall unpack) {
+  pack.output_file = unpack.input_file = store.path() + "/transfer.pack";
+  pack.patience_ms = unpack.patience_ms = 120'000;
+  Result<std::string> done = git_output(pack);
+  if (done) done = git_output(unpack);
+  std::error_code error;
+  fs::remove(pack.output_file, error);
+  if (!done) return std::unexpected(done.error());
+  return {};
+}
+
 }  // namespace
 
 void drop_unborn(const std::string& data_dir, Record& record) {
@@ -250,47 +262,22 @@ bool is_lost(const Record& record) {
 
 Status give_objects(const Store& store, const std::string& objects, const std::string& commit,
                     const std::string& without) {
-  const std::string file = store.path() + "/transfer.pack";
   GitCall pack = store.call({"pack-objects", "-q", "--revs", "--stdout"});
   pack.input = commit + "\n" + (without.empty() ? "" : "^" + without + "\n");
-  pack.output_file = file;
-  pack.patience_ms = 120'000;
-  Result<std::string> done = git_output(pack);
-  if (done) {
-    // With our configuration, and the user's objects as the only ones: what is there already is not written again.
-    GitCall unpack = store.call({"unpack-objects", "-q"});
-    unpack.object_dir = objects;
-    unpack.input_file = file;
-    unpack.patience_ms = 120'000;
-    done = git_output(unpack);
-  }
-  std::error_code error;
-  fs::remove(file, error);
-  if (!done) return std::unexpected(done.error());
-  return {};
+  // With our configuration, and the user's objects as the only ones: what is there already is not written again.
+  GitCall unpack = store.call({"unpack-objects", "-q"});
+  unpack.object_dir = objects;
+  return carry_objects(store, std::move(pack), std::move(unpack));
 }
 
 Status take_commits(const Store& store, const Record& record) {
   const Result<Head> head = head_of(record.place());
   if (!head) return std::unexpected(head.error());
   if (head->commit.empty() || store.tree_of(head->commit)) return {};
-  const std::string file = store.path() + "/transfer.pack";
   GitCall pack{.args = {"pack-objects", "-q", "--revs", "--stdout"}, .git_dir = record.git_dir};
   pack.input = head->commit + "\n^" + record.base + "\n";
-  pack.output_file = file;
-  pack.patience_ms = 120'000;
-  Result<std::string> done = git_output(pack);
-  if (done) {
-    // The task wrote them: each is read, and its name made anew.
-    GitCall unpack = store.call({"unpack-objects", "-q", "--strict"});
-    unpack.input_file = file;
-    unpack.patience_ms = 120'000;
-    done = git_output(unpack);
-  }
-  std::error_code error;
-  fs::remove(file, error);
-  if (!done) return std::unexpected(done.error());
-  return {};
+  // The task wrote them: each is read, and its name made anew.
+  return carry_objects(store, std::move(pack), store.call({"unpack-objects", "-q", "--strict"}));
 }
 
 int64_t disk_bytes(const std::string& folder, size_t entries_max) {

@@ -19,10 +19,10 @@ class LinksTest : public testing::Test {
   LinksTest() {
     fs::create_directories(work() + "/src/deep");
     fs::create_directories(folder_.path() + "/secrets");
-    for (const char* file : {"/work/a.txt", "/work/src/a.cc", "/work/src/deep/b.cc", "/secrets/key"})
+    for (const char* file : {"/project/a.txt", "/project/src/a.cc", "/project/src/deep/b.cc", "/secrets/key"})
       std::ofstream(folder_.path() + file) << "x";
   }
-  std::string work() const { return folder_.path() + "/work"; }
+  std::string work() const { return folder_.path() + "/project"; }
   void link(const std::string& name, const std::string& target) const {
     fs::create_symlink(target, work() + "/" + name);
   }
