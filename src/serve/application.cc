@@ -12,6 +12,7 @@
 #include "serve/environment.h"
 #include "serve/found_programs.h"
 #include "serve/part_settings.h"
+#include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace errand::serve {
@@ -58,10 +59,13 @@ Status Application::open_store() {
   Result<Address> address = parse_address(settings_.listen);
   if (!address) return std::unexpected(address.error());
   address_ = *address;
-  if (!settings_.store.empty())
-    return fail(Code::unsupported,
-                "This build keeps its tasks in SQLite alone; leave out --store (PostgreSQL comes with a later one).");
-  Result<std::unique_ptr<Store>> store = open_sqlite_store({.path = data_dir_ + "/errand.db"}, *ground_.loop);
+  if (!settings_.store.empty() && !is_postgres_url(settings_.store))
+    return fail(Code::invalid_argument,
+                "--store is a PostgreSQL URL (postgres://USER@HOST/DATABASE). Leave it out to keep tasks in the data "
+                "folder.");
+  Result<std::unique_ptr<Store>> store =
+      settings_.store.empty() ? open_sqlite_store({.path = data_dir_ + "/errand.db"}, *ground_.loop)
+                              : open_postgres_store({.url = settings_.store, .data_dir = data_dir_}, *ground_.loop);
   if (!store) return std::unexpected(store.error());
   store_ = std::move(*store);
   log_info("server", store_->describe());

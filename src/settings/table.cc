@@ -30,7 +30,8 @@ std::vector<Setting> rows() {
        .flag_value = "ADDRESS:PORT"},
       {.name = "store",
        .field = ERRAND_AT(std::string, store),
-       .help = "Where tasks are kept. This build keeps them in the data folder and refuses any other place.",
+       .help = "Where tasks are kept: a PostgreSQL URL (postgres://USER@HOST/DATABASE). Without it, SQLite in the data "
+               "folder.",
        .flag = "--store",
        .flag_value = "URL"},
       {.name = "max_concurrent",

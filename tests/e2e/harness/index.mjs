@@ -13,3 +13,4 @@ export * from './claude.mjs';
 export * from './agents.mjs';
 export * from './tmux.mjs';
 export * from './systemd.mjs';
+export * from './postgres.mjs';
