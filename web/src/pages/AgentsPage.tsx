@@ -76,7 +76,7 @@ export function AgentsPage() {
         {editing && (
           <AgentEditor
             {...editing}
-            drivers={[...new Set(all.map((agent) => agent.driver))].filter((driver) => driver !== 'command')}
+            agents={all}
             onClose={() => setEditing(null)}
           />
         )}
