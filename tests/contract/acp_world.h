@@ -67,7 +67,7 @@ class AcpWorld final : public TimedWorld {
 
 struct AcpDriver : testing::Test {
   AcpWorld world;
-  const std::string run = "task_00000000000000000000000001.1";
+  static inline const std::string run = "task_00000000000000000000000001.1";
 };
 
 }  // namespace errand::test

@@ -22,7 +22,7 @@ struct AcpTerminals : AcpDriver {
     EXPECT_TRUE(host.run_until([&] { return !host.transcript().said().empty(); }));
     return host;
   }
-  const std::string first = "task_00000000000000000000000001__terminal_1.1";
+  static inline const std::string first = "task_00000000000000000000000001__terminal_1.1";
 };
 
 TEST_F(AcpTerminals, RunCommandsInTheTasksFoldersAndSayHowTheyEnd) {

@@ -156,7 +156,10 @@ export default function GroupedTable(props: Props) {
         );
       })}
       {all.total > all.read && all.read > 0 && (
-        <p className="flex flex-wrap items-center gap-3 px-6 py-4 text-sm text-muted max-md:px-4" data-testid="grouped-bound">
+        <p
+          className="flex flex-wrap items-center gap-3 px-6 py-4 text-sm text-muted max-md:px-4"
+          data-testid="grouped-bound"
+        >
           {t('groups.bound', { n: number(all.read, language), total: number(all.total, language) })}
           {all.read < groupedMost && (
             <button type="button" className="btn" disabled={!all.more} onClick={() => all.more?.()}>

@@ -33,7 +33,10 @@ async function readFirst(query: TaskQuery, count: number, signal: AbortSignal): 
   for (;;) {
     const page = await readTasks(
       call(
-        api.GET('/api/tasks', { params: { query: { ...query, limit: pageSize, ...(cursor ? { cursor } : {}) } }, signal }),
+        api.GET('/api/tasks', {
+          params: { query: { ...query, limit: pageSize, ...(cursor ? { cursor } : {}) } },
+          signal,
+        }),
       ),
     );
     tasks.push(...page.tasks);
