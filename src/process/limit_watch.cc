@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "process/clock.h"
@@ -25,7 +26,7 @@ constexpr Millis exact_again_ms = 500;
 constexpr int64_t told_memory_step = 256 * 1024;
 constexpr double told_cpu_step = 0.01;  // The kernel's own step, mostly.
 constexpr int64_t walk_max = 20'000;
-constexpr size_t ask_every = 16;  // Processes of a walk, which on a machine that is full of them takes its time.
+constexpr Millis dearest_ms = 500;  // However much looks cost: what multiplies is not left alone for longer.
 
 // Past its limit by this much nobody needs to know how many there are.
 size_t walk_most(const RunLimits& limits) {
@@ -53,13 +54,20 @@ int64_t proportional_bytes(pid_t pid) {
   return line && std::sscanf(line, "\nPss: %lld kB", &kilobytes) == 1 ? kilobytes * 1024 : -1;
 }
 
-// At most `most`: a tree may grow faster than it is walked, and the walk would never end. `enough` is asked now and
-// then.
+// The time that this process used, not what it waited: on a machine that is full of others that is no cost of looking.
+Millis cpu_ms() {
+  timespec used = {};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return Millis{used.tv_sec} * 1'000 + used.tv_nsec / 1'000'000;
+}
+
+// At most `most`: a tree may grow faster than it is walked, and the walk would never end. `enough` is asked before
+// each.
 template <class Visit, class Enough>
 void for_each_below(size_t most, Visit visit, Enough enough) {
   std::vector<pid_t> pids = children_of(::getpid());
   for (size_t i = 0; i < pids.size() && i < most; ++i) {
-    if (i % ask_every == ask_every - 1 && enough()) return;
+    if (enough()) return;
     ProcessStat stat;
     if (!read_stat(pids[i], stat)) continue;
     visit(pids[i], stat);
@@ -93,7 +101,7 @@ Millis next_look_ms(const RunLimits& limits, const Look& before, const Look& now
   if (anything(limits)) soonest = grows ? std::min<double>(soonest, soonest_ms) : std::min(soonest, 2 * passed);
   // A big tree is not walked ten times a second for nothing.
   if (!grows) soonest = std::max(soonest, std::min<double>(20 * static_cast<double>(cost_ms), 1'000));
-  const Millis least = std::max(soonest_ms, 2 * cost_ms);
+  const Millis least = std::clamp(2 * cost_ms, soonest_ms, dearest_ms);
   return std::max(least, static_cast<Millis>(std::max(soonest, 0.0)));
 }
 
@@ -161,15 +169,15 @@ LimitHit LimitWatch::hit(const char* limit, int64_t value, int64_t seen) const {
 }
 
 std::optional<LimitHit> LimitWatch::look() {
-  const int64_t began = steady_ms();
-  due_ = began + soonest_ms;
+  const Millis began = cpu_ms();
+  due_ = steady_ms() + soonest_ms;
   // One file says how many there are: where they multiply, walking among them is the slower way to find out.
   if (const int64_t count = group_ && limits_.processes > 0 ? group_->processes() : 0; count > limits_.processes)
     return hit("processes", limits_.processes, count);
   Look now = see();
   if (limits_.memory_bytes > 0) now.memory_bytes = shared_once(now);
   peak_memory_ = std::max(peak_memory_, now.memory_bytes);
-  due_ = steady_ms() + next_look_ms(limits_, last_, now, steady_ms() - began);
+  due_ = steady_ms() + next_look_ms(limits_, last_, now, cpu_ms() - began);
   last_ = now;
   if (limits_.memory_bytes > 0 && now.memory_bytes > limits_.memory_bytes)
     return hit("memory", limits_.memory_bytes, now.memory_bytes);
