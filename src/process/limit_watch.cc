@@ -61,13 +61,11 @@ Millis cpu_ms() {
   return Millis{used.tv_sec} * 1'000 + used.tv_nsec / 1'000'000;
 }
 
-// At most `most`: a tree may grow faster than it is walked, and the walk would never end. `enough` is asked before
-// each.
-template <class Visit, class Enough>
-void for_each_below(size_t most, Visit visit, Enough enough) {
+// At most `most`: a tree may grow faster than it is walked, and the walk would never end.
+template <class Visit>
+void for_each_below(size_t most, Visit visit) {
   std::vector<pid_t> pids = children_of(::getpid());
   for (size_t i = 0; i < pids.size() && i < most; ++i) {
-    if (enough()) return;
     ProcessStat stat;
     if (!read_stat(pids[i], stat)) continue;
     visit(pids[i], stat);
@@ -110,31 +108,30 @@ LimitWatch::LimitWatch(const RunLimits& limits, const Cgroup* group) : limits_(l
   due_ = last_.at_ms + (anything(limits) ? first_look_ms : unlimited_ms);
 }
 
+// Where there is a group the kernel lists its processes and counts their time, and none is asked for its `stat`: the
+// kernel holds that answer back while the process is in an exec, and in a bomb's crowd it may not come to the end of
+// one for half a minute.
 Look LimitWatch::see() const {
   Look look;
-  int64_t ticks = 0;
-  ProcessStat self;
-  if (read_stat(::getpid(), self)) ticks += self.reaped_cpu_ticks;
-  const auto visit = [&](pid_t, const ProcessStat& stat) {
-    ticks += stat.cpu_ticks + stat.reaped_cpu_ticks;
-    if (stat.state == 'Z') return;
-    look.memory_bytes += stat.resident_bytes;
-    ++look.processes;
-  };
-  // They may have multiplied while they were walked among: a bomb has filled the machine by then, and every step of the
-  // walk takes milliseconds.
-  int64_t asked_at = steady_ms(), crowd = 0;
-  for_each_below(walk_most(limits_), visit, [&] {
-    if (steady_ms() - asked_at < soonest_ms) return false;
-    crowd = group_ && limits_.processes > 0 ? group_->processes() : 0;
-    asked_at = steady_ms();
-    return crowd > limits_.processes;
-  });
-  if (crowd > limits_.processes) look.processes = std::max(look.processes, crowd);
-  static const double ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  look.cpu_s = static_cast<double>(ticks) / ticks_per_second;
-  // The group forgets nobody: not those that nobody waited for, either.
-  if (group_) look.cpu_s = std::max(look.cpu_s, static_cast<double>(group_->cpu_us()) / 1e6);
+  if (const int64_t cpu_us = group_ ? group_->cpu_us() : -1; cpu_us >= 0) {
+    const std::vector<pid_t> members = group_->members();
+    look.processes = static_cast<int64_t>(members.size());
+    look.cpu_s = static_cast<double>(cpu_us) / 1e6;
+    for (size_t i = 0; i < members.size() && i < walk_most(limits_); ++i)
+      look.memory_bytes += resident_bytes(members[i]);
+  } else {
+    int64_t ticks = 0;
+    ProcessStat self;
+    if (read_stat(::getpid(), self)) ticks += self.reaped_cpu_ticks;
+    for_each_below(walk_most(limits_), [&](pid_t, const ProcessStat& stat) {
+      ticks += stat.cpu_ticks + stat.reaped_cpu_ticks;
+      if (stat.state == 'Z') return;
+      look.memory_bytes += stat.resident_bytes;
+      ++look.processes;
+    });
+    static const double ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
+    look.cpu_s = static_cast<double>(ticks) / ticks_per_second;
+  }
   look.at_ms = steady_ms();
   return look;
 }
@@ -147,13 +144,10 @@ int64_t LimitWatch::shared_once(const Look& look) {
       look.memory_bytes > exact_at_sum_ + exact_at_sum_ / 20 || look.at_ms - exact_at_ms_ > exact_again_ms;
   if (!again) return std::min(look.memory_bytes, exact_);
   exact_ = 0;
-  for_each_below(
-      walk_most(limits_),
-      [&](pid_t pid, const ProcessStat& stat) {
-        const int64_t bytes = stat.state == 'Z' ? 0 : proportional_bytes(pid);
-        exact_ += bytes < 0 ? stat.resident_bytes : bytes;
-      },
-      [] { return false; });
+  for_each_below(walk_most(limits_), [&](pid_t pid, const ProcessStat& stat) {
+    const int64_t bytes = stat.state == 'Z' ? 0 : proportional_bytes(pid);
+    exact_ += bytes < 0 ? stat.resident_bytes : bytes;
+  });
   exact_at_sum_ = look.memory_bytes;
   exact_at_ms_ = look.at_ms;
   return exact_;
@@ -171,10 +165,10 @@ LimitHit LimitWatch::hit(const char* limit, int64_t value, int64_t seen) const {
 std::optional<LimitHit> LimitWatch::look() {
   const Millis began = cpu_ms();
   due_ = steady_ms() + soonest_ms;
-  // One file says how many there are: where they multiply, walking among them is the slower way to find out.
-  if (const int64_t count = group_ && limits_.processes > 0 ? group_->processes() : 0; count > limits_.processes)
-    return hit("processes", limits_.processes, count);
   Look now = see();
+  // Before the rest is asked for: where they multiply every question takes long.
+  if (limits_.processes > 0 && now.processes > limits_.processes)
+    return hit("processes", limits_.processes, now.processes);
   if (limits_.memory_bytes > 0) now.memory_bytes = shared_once(now);
   peak_memory_ = std::max(peak_memory_, now.memory_bytes);
   due_ = steady_ms() + next_look_ms(limits_, last_, now, cpu_ms() - began);
@@ -182,8 +176,6 @@ std::optional<LimitHit> LimitWatch::look() {
   if (limits_.memory_bytes > 0 && now.memory_bytes > limits_.memory_bytes)
     return hit("memory", limits_.memory_bytes, now.memory_bytes);
   if (limits_.memory_bytes > 0 && group_ && group_->out_of_memory()) return hit("memory", limits_.memory_bytes, 0);
-  if (limits_.processes > 0 && now.processes > limits_.processes)
-    return hit("processes", limits_.processes, now.processes);
   if (limits_.processes > 0 && group_ && group_->out_of_processes()) return hit("processes", limits_.processes, 0);
   if (limits_.cpu_s > 0 && now.cpu_s > static_cast<double>(limits_.cpu_s))
     return hit("cpu", limits_.cpu_s, static_cast<int64_t>(std::ceil(now.cpu_s)));
