@@ -39,12 +39,9 @@ int list(Context& context) {
   }
   const auto or_dash = [](const std::string& text) { return text.empty() ? std::string("-") : text; };
   for (const std::string& token : elements(*reply, "tokens")) {
-    std::string scopes;
-    for (const std::string& scope : elements(token, "scopes"))
-      scopes += (scopes.empty() ? "" : ",") + scope.substr(1, scope.size() - 2);
-    context.screen.out_line(fmt::format("{}  {:<24}  {}  until {}  last used {}", member(token, "id"), scopes,
-                                        member(token, "name"), or_dash(member(token, "expires_at")),
-                                        or_dash(member(token, "last_used_at"))));
+    context.screen.out_line(fmt::format("{}  {:<24}  {}  until {}  last used {}", member(token, "id"),
+                                        texts_of(token, "scopes"), member(token, "name"),
+                                        or_dash(member(token, "expires_at")), or_dash(member(token, "last_used_at"))));
   }
   return code(Exit::ok);
 }

@@ -570,6 +570,15 @@ std::string member(std::string_view in, std::string_view name) {
   return found->is_string() ? text(*value, name) : json::serialize(*found);
 }
 
+std::string texts_of(std::string_view in, std::string_view name) {
+  std::string out;
+  if (auto value = parse(in))
+    each(*value, value->is_array() ? "" : name, [&](const json::value& item) {
+      if (item.is_string()) out += (out.empty() ? "" : ",") + std::string(item.get_string());
+    });
+  return out;
+}
+
 std::vector<std::string> elements(std::string_view in, std::string_view name) {
   std::vector<std::string> out;
   if (auto value = parse(in))

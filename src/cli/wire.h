@@ -222,5 +222,7 @@ std::string member(std::string_view json, std::string_view name);
 int64_t number(std::string_view text);
 // The elements of the array `name` of an object (or of the text itself, where it is an array), each as JSON.
 std::vector<std::string> elements(std::string_view json, std::string_view name);
+// The texts of such an array, commas between.
+std::string texts_of(std::string_view json, std::string_view name);
 
 }  // namespace errand::cli

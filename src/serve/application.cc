@@ -78,11 +78,16 @@ Status Application::make_auth() {
   token_ = *token;
   tokens_.emplace(*store_, ground_.clock, ground_.random);
   if (Status loaded = tokens_->load(); !loaded) return loaded;
+  devices_.emplace(*store_, ground_.clock, ground_.random);
+  if (Status loaded = devices_->load(); !loaded) return loaded;
+  Result<net::Peers> proxies = net::Peers::parse(settings_.proxies);
+  if (!proxies) return std::unexpected(proxies.error());
   auth_ = std::make_unique<net::Auth>(net::AuthSettings{.token = token_,
-                                                        .hosts = settings_.allow_hosts,
+                                                        .hosts = own_hosts(settings_),
                                                         .behind_proxy = settings_.behind_proxy,
+                                                        .proxies = std::move(*proxies),
                                                         .ended_sessions = data_dir_ + "/ended-sessions"},
-                                      ground_.clock, ground_.random, &*tokens_);
+                                      ground_.clock, ground_.random, &*tokens_, &*devices_, &pairing_);
   return {};
 }
 
@@ -233,8 +238,12 @@ void Application::make_routes() {
       .page = net::serve_page,
       .tools = tools_.get(),
       .tokens = &*tokens_,
+      .devices = &*devices_,
+      .pairing = &pairing_,
       .notifier = notifier_.get(),
       .mcp = [this](net::ExchangePtr exchange) { mcp_->handle(std::move(exchange)); },
+      .end_stale = [this] { server_->end_stale(); },
+      .page_url = page_url(settings_, url_),
   });
 }
 
