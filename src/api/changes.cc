@@ -72,9 +72,13 @@ Result<std::string> changes_text(std::string_view reply) {
     // What is not told here.
     for (const char* field : {"name", "old_mode", "mode"}) file.text(field, ignored, any);
     for (const char* field : {"generated", "certain"}) file.flag(field, flag);
+    std::vector<std::string> shared_with;
+    file.texts("shared_with", shared_with, 1'000, any);
     number(file, "size");
     text += status + " " + (old_path.empty() ? "" : old_path + " -> ") + path;
-    text += binary ? " (binary)\n" : " +" + added + " -" + removed + "\n";
+    text += binary ? " (binary)" : " +" + added + " -" + removed;
+    for (const std::string& task : shared_with) text += (&task == shared_with.data() ? " shared with " : ", ") + task;
+    text += '\n';
   });
   if (fields.failed()) return std::unexpected(fields.done().error());
   return text.empty() ? "It changed nothing.\n" : text;

@@ -84,6 +84,8 @@ TEST(Diff, TwoTasksInOneFolderAreNotCertain) {
   repo.write("a", "2\n");
   EXPECT_TRUE(repo.carry_out("list").contains("\"certain\":true"));
   carry_out(other);
+  EXPECT_TRUE(repo.carry_out("list").contains("\"certain\":true")) << "it changed before the other was there";
+  repo.write("a", "3\n");
   const std::string list = repo.carry_out("list");
   EXPECT_TRUE(list.contains("\"certain\":false")) << list;
   EXPECT_TRUE(list.contains("\"shared_with\":[\"task_02\"]")) << list;
@@ -91,6 +93,9 @@ TEST(Diff, TwoTasksInOneFolderAreNotCertain) {
 
 TEST(Diff, OrdersAreReadBackAsTheyWereGiven) {
   Order order{.order = "list", .data_dir = "/d\xff", .home = "/h", .task = "task_1", .isolate = true};
+  order.sandboxed = true;
+  order.now = "12";
+  order.max_bytes = "34";
   EXPECT_EQ(decode_order(encode(order)).value(), order);
   order.task = "../x";
   EXPECT_FALSE(decode_order(encode(order)));

@@ -1,8 +1,8 @@
 #include "changes/listing.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
+#include <tuple>
 
 #include "base/json_out.h"
 #include "base/text.h"
@@ -11,12 +11,6 @@ namespace errand::changes {
 namespace {
 
 constexpr size_t others_max = 20, records_max = 500;
-
-int64_t number(const std::string& text, int64_t otherwise) {
-  int64_t value = otherwise;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
 
 }  // namespace
 
@@ -71,7 +65,13 @@ std::string to_json(const Listing& listing) {
     else
       out.null();
     out.field("old_mode", file.old_mode).field("mode", file.new_mode).field("generated", is_generated(file.path));
-    out.field("certain", listing.shared_with.empty()).end();
+    std::set<std::string> with;
+    for (const std::string* path : {&file.path, &file.old_path})
+      if (const auto shared = listing.shared.find(*path); shared != listing.shared.end())
+        with.insert(shared->second.begin(), shared->second.end());
+    out.field("certain", with.empty()).key("shared_with").array();
+    for (const std::string& task : with) out.value(task);
+    out.end().end();
   }
   out.end().key("shared_with").array();
   for (const std::string& task : listing.shared_with) out.value(task);
@@ -81,25 +81,58 @@ std::string to_json(const Listing& listing) {
   return text;
 }
 
-std::vector<std::string> others_in_folder(const std::string& data_dir, const Record& record) {
-  std::vector<std::string> found;
-  if (!record.kind.empty()) return found;
-  const Result<std::string> refs =
-      git_output(Store::at(record.store).call({"for-each-ref", "--format=%(refname)", "refs/errand/"}));
-  if (!refs) return found;
-  const int64_t now = std::numeric_limits<int64_t>::max();  // Still at work.
-  const int64_t began = number(record.began, 0), ended = number(record.ended, now);
+void find_shared(const std::string& data_dir, const Record& record, const std::string& now, Listing& listing) {
+  if (!record.kind.empty()) return;
+  const Store store = Store::at(record.store);
+  const Result<std::string> refs = git_output(store.call({"for-each-ref", "--format=%(refname)", "refs/errand/"}));
+  if (!refs) return;
+  constexpr int64_t still = std::numeric_limits<int64_t>::max();  // At work.
+  const int64_t began = number_in(record.began, 0), ended = number_in(record.ended, still);
+  struct Moment {
+    int64_t at;
+    std::string commit;
+  };
+  struct Other {
+    std::string task;
+    int64_t began, ended;
+  };
+  std::vector<Moment> moments;
+  std::vector<Other> others;
   size_t read = 0;
   for (const std::string_view ref : split(*refs, '\n')) {
     constexpr std::string_view prefix = "refs/errand/", end = "/start";
     if (!ref.starts_with(prefix) || !ref.ends_with(end)) continue;
     const std::string task(ref.substr(prefix.size(), ref.size() - prefix.size() - end.size()));
-    if (task == record.task || found.size() >= others_max || ++read > records_max) continue;
-    const Result<std::optional<Record>> other = read_record(data_dir, task);
-    if (!other || !*other || !(*other)->kind.empty() || (*other)->repository.top != record.repository.top) continue;
-    if (number((*other)->began, 0) <= ended && number((*other)->ended, now) >= began) found.push_back(task);
+    if (task == record.task || others.size() >= others_max || ++read > records_max) continue;
+    const Result<std::optional<Record>> found = read_record(data_dir, task);
+    if (!found || !*found || !(*found)->kind.empty() || (*found)->repository.top != record.repository.top) continue;
+    const Record& other = **found;
+    const Other one{task, number_in(other.began, 0), number_in(other.ended, still)};
+    if (one.began > ended || one.ended < began) continue;
+    others.push_back(one);
+    if (one.began > began) moments.push_back({one.began, other.start});
+    if (one.ended < ended && !other.end.empty()) moments.push_back({one.ended, other.end});
   }
-  return found;
+  std::ranges::sort(moments, {}, [](const Moment& one) { return std::tie(one.at, one.commit); });
+  moments.insert(moments.begin(), {began, record.start});
+  moments.push_back({ended, now});
+  for (const Other& other : others) listing.shared_with.push_back(other.task);
+  for (size_t i = 0; i + 1 < moments.size(); ++i) {
+    const Moment &from = moments[i], &to = moments[i + 1];
+    std::set<std::string> there;
+    for (const Other& other : others)
+      if (other.began <= from.at && other.ended >= to.at) there.insert(other.task);
+    if (there.empty()) continue;
+    const Result<std::string> names =
+        git_output(store.call({"diff-tree", "-r", "--no-renames", "--name-only", "-z", from.commit, to.commit}));
+    if (names) {
+      for (const std::string_view name : split(*names, '\0'))
+        if (!name.empty()) listing.shared[std::string(name)].insert(there.begin(), there.end());
+    } else {
+      // That snapshot is gone: nobody knows which.
+      for (const ChangedFile& file : listing.files) listing.shared[file.path].insert(there.begin(), there.end());
+    }
+  }
 }
 
 }  // namespace errand::changes

@@ -1,6 +1,8 @@
 // A list of changes as it is on the wire (R16.3). Pure, but for looking at who else worked in the folder.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,11 +19,15 @@ struct Listing {
   std::vector<LeftOut> left_out;
   size_t left_out_more = 0;
   std::vector<std::string> shared_with;  // Tasks that worked in the same folder at the same time.
+  // The files that changed while others worked there, and who those were. All others were changed by this task alone.
+  std::map<std::string, std::set<std::string>> shared = {};
 };
 
 std::string to_json(const Listing& listing);
-// Tasks that were watched in the same work tree while this one worked.
-std::vector<std::string> others_in_folder(const std::string& data_dir, const Record& record);
+// Who else was watched in the same work tree while this one worked, and which files changed meanwhile: sets both of the
+// listing. Each task that began or ended in that time left a snapshot, so the files that changed between two of them
+// are known. `now`: the last snapshot of this one.
+void find_shared(const std::string& data_dir, const Record& record, const std::string& now, Listing& listing);
 // Bytes of a path in a URL: what JSON cannot hold.
 std::string percent_encoded(std::string_view path);
 std::string percent_decoded(std::string_view text);

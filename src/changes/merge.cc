@@ -332,13 +332,15 @@ std::optional<Refused> merge_changes(const std::string& data_dir, Record& record
   commit.env = identity(record);
   Result<std::string> made = git_line(commit);
   if (!made) return refuse(made.error());
-  if (Status given = give_objects(store, record, *made, *target); !given) return refuse(given.error());
+  if (Status given = give_objects(store, users_objects(record), *made, *target); !given) return refuse(given.error());
   const std::string before = record.state;
+  record.before = before;
   record.state = "merging";
   record.merged_from = *target;
   record.merged_to = *made;
   std::optional<Refused> refused = move_branch(data_dir, record, record.target, *target, *made);
   record.state = refused ? before : "merged";
+  record.before.clear();
   if (refused) record.merged_from.clear(), record.merged_to.clear();
   return refused;
 }
@@ -368,7 +370,7 @@ std::optional<Refused> undo_merge(const std::string& data_dir, Record& record) {
 void settle_merge(const std::string& data_dir, Record& record) {
   const Result<std::string> now =
       git_line({.args = {"rev-parse", "-q", "--verify", record.target}, .git_dir = record.repository.common_dir});
-  const bool done = now && *now == record.merged_to;
+  const bool done = now && !record.merged_to.empty() && *now == record.merged_to;
   const Store store = Store::at(record.store);
   Result<Repository> there = record.merged_at.empty() ? fail(Code::not_found, "") : find_repository(record.merged_at);
   const std::string lock = there ? there->git_dir + "/index.lock" : "";
@@ -382,7 +384,8 @@ void settle_merge(const std::string& data_dir, Record& record) {
       fs::rename(lock, there->git_dir + "/index", error);
     }
   }
-  record.state = done ? "merged" : "ready";
+  record.state = done ? "merged" : record.before.empty() ? "ready" : record.before;
+  record.before.clear();
   if (!done) record.merged_from.clear(), record.merged_to.clear();
 }
 

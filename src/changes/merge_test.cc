@@ -171,5 +171,30 @@ TEST(Merge, AnyTreeIsLeftAsItWas) {
   }
 }
 
+TEST(Merge, OneThatWasAskedForAndNeverBeganIsTakenBack) {
+  const TestRepo repo;
+  repo.write("a", "1\n");
+  repo.commit();
+  const std::string tree = repo.isolate();
+  std::ofstream(tree + "/a") << "2\n";
+  repo.carry_out("finish");
+  const std::string before = repo.user_state();
+  EXPECT_TRUE(repo.carry_out("merging").contains("\"state\":\"merging\""));
+  EXPECT_TRUE(repo.carry_out("settle").contains("\"state\":\"ready\""));
+  // Of a conflict it leaves the conflict; a turn that begins meanwhile is ready.
+  Record record = repo.record();
+  record.state = "conflict";
+  ASSERT_TRUE(write_record(repo.data(), record));
+  repo.carry_out("merging");
+  EXPECT_TRUE(repo.carry_out("settle").contains("\"state\":\"conflict\""));
+  repo.carry_out("merging");
+  EXPECT_TRUE(repo.carry_out("begin").contains("\"state\":\"ready\""));
+  EXPECT_EQ(repo.user_state(), before);
+  repo.carry_out("finish");
+  repo.carry_out("merging");
+  EXPECT_TRUE(repo.merge().contains("\"state\":\"merged\""));
+  EXPECT_TRUE(repo.carry_out("merging").contains("\"reason\":\"merged\""));
+}
+
 }  // namespace
 }  // namespace errand::changes

@@ -32,9 +32,12 @@ void visit_texts(O& order, Visit field) {
   field("path", order.path);
   field("mode", order.mode);
   field("message", order.message);
+  field("now", order.now);
+  field("max_bytes", order.max_bytes);
 }
 
-std::string now_text() {
+std::string now_text(const Order& order) {
+  if (!order.now.empty()) return order.now;
   timeval at{};
   ::gettimeofday(&at, nullptr);
   return std::to_string(int64_t{at.tv_sec} * 1000 + at.tv_usec / 1000);
@@ -75,6 +78,23 @@ std::string folder_of(const Record& record) {
   return inside ? record.path + "/" + below.string() : record.path;
 }
 
+// What the work trees of all tasks take together.
+Status may_have_another(const Order& order) {
+  const int64_t most = number_in(order.max_bytes, 0);
+  if (most <= 0) return {};
+  int64_t bytes = 0;
+  for (const Record& record : all_records(order.data_dir))
+    if (record.task != order.task && !record.kind.empty() && record.state != "discarded" && record.cleaned.empty())
+      bytes += number_in(record.bytes, 0);
+  if (bytes < most) return {};
+  return fail(
+      Code::exhausted,
+      fmt::format("The work trees of tasks take {} MiB already, and at most {} MiB are allowed. Discard some of "
+                  "them, or delete tasks that you no longer need; `errand doctor` shows what they take.",
+                  bytes >> 20, most >> 20),
+      "isolation");
+}
+
 std::string begun_reply(const Record& record, bool watched, const std::string& why, size_t copied) {
   std::string text;
   JsonOut out(text);
@@ -91,7 +111,8 @@ std::string begun_reply(const Record& record, bool watched, const std::string& w
 }
 
 Done begin_isolated(const Order& order, Record record, const Store& store, const Snapshot& start) {
-  record.kind = "worktree";
+  if (Status may = may_have_another(order); !may) return refused(std::nullopt, may.error());
+  record.kind = order.sandboxed ? "clone" : "worktree";
   record.state = "preparing";
   record.base_kind = order.dirty ? "dirty" : "head";
   Result<Head> head = head_of(record.repository);
@@ -102,7 +123,9 @@ Done begin_isolated(const Order& order, Record record, const Store& store, const
     // No commit yet: what is there becomes the first one of the task's branch.
     Result<std::string> first = store.commit_tree(start.tree, {}, "errand: before the first commit");
     if (!first) return refused(record, first.error());
-    if (Status given = give_objects(store, record, *first, ""); !given) return refused(record, given.error());
+    if (!record.is_clone())
+      if (Status given = give_objects(store, users_objects(record), *first, ""); !given)
+        return refused(record, given.error());
     commit = record.start = *first;
   } else if (!order.dirty) {
     Result<std::string> of_head = store.tree_of(commit);
@@ -115,7 +138,8 @@ Done begin_isolated(const Order& order, Record record, const Store& store, const
     return refused(record, {made.error().code, made.error().message, "isolation"});
   const size_t copied = copy_included(store, record).value_or(0);
   record.state = "ready";
-  record.began = now_text();
+  record.began = now_text(order);
+  record.bytes = std::to_string(disk_bytes(record.path));
   if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
   return {record, begun_reply(record, true, "", copied), {}};
 }
@@ -123,7 +147,15 @@ Done begin_isolated(const Order& order, Record record, const Store& store, const
 Done begin(const Order& order) {
   Result<std::optional<Record>> known = read_record(order.data_dir, order.task);
   if (!known) return refused(std::nullopt, known.error());
-  if (*known && (*known)->state == "ready" && is_lost(**known)) {
+  // A merge that was asked for and never came to be.
+  if (*known && (*known)->state == "merging") settle_merge(order.data_dir, **known);
+  if (*known && (*known)->state != "preparing" && (*known)->state != "discarded" && is_lost(**known)) {
+    if (!(*known)->cleaned.empty())
+      return refused(
+          *known, {Code::conflict,
+                   "The task's own work tree was removed, long after it was merged. `errand discard --restore` makes "
+                   "it again.",
+                   "isolation"});
     (*known)->state = "lost";
     (void)write_record(order.data_dir, **known);
   }
@@ -143,6 +175,7 @@ Done begin(const Order& order) {
         return refused(record, kept.error());
       record.merged_from.clear(), record.merged_to.clear(), record.merged_at.clear();
     }
+    record.decided.clear(), record.stays.clear();
     if (record.state == "merged" || record.state == "conflict" || record.state == "kept") record.state = "ready";
     record.end.clear(), record.ended.clear();
     if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
@@ -184,7 +217,7 @@ Done begin(const Order& order) {
   }
   record.start = start.commit;
   if (order.isolate) return begin_isolated(order, std::move(record), *store, start);
-  record.began = now_text();
+  record.began = now_text(order);
   if (Status kept = store->set_ref(ref_of(record, "start"), record.start); !kept) return without(kept.error());
   if (Status kept = write_record(order.data_dir, record); !kept) return without(kept.error());
   return {record, begun_reply(record, true, "", 0), {}};
@@ -202,7 +235,10 @@ Result<Now> look_now(const Order& order, const Record& record, bool fresh) {
   const Store store = Store::at(record.store);
   Result<Fd> lock = store.lock();
   if (!lock) return std::unexpected(lock.error());
-  Result<Snapshot> taken = take_snapshot(store, record.place(), own_index(order), fresh);
+  // The index of a clone is the task's own, and names objects that the store does not have: ours goes on by itself.
+  if (record.is_clone())
+    if (Status taken = take_commits(store, record); !taken) return std::unexpected(taken.error());
+  Result<Snapshot> taken = take_snapshot(store, record.place(), own_index(order), fresh && !record.is_clone());
   if (!taken) return std::unexpected(taken.error());
   Result<std::vector<ChangedFile>> files = list_changes(store, record.start, taken->commit);
   if (!files) return std::unexpected(files.error());
@@ -210,7 +246,7 @@ Result<Now> look_now(const Order& order, const Record& record, bool fresh) {
   now.listing.files = std::move(*files);
   now.listing.left_out = std::move(taken->left_out);
   now.listing.left_out_more = taken->left_out_more;
-  now.listing.shared_with = others_in_folder(order.data_dir, record);
+  find_shared(order.data_dir, record, taken->commit, now.listing);
   return now;
 }
 
@@ -219,7 +255,8 @@ Status keep_final(const Order& order, Record& record, bool fresh = true) {
   if (!now) return std::unexpected(now.error());
   const Store store = Store::at(record.store);
   record.end = now->commit;
-  record.ended = now_text();
+  record.ended = now_text(order);
+  if (!record.kind.empty()) record.bytes = std::to_string(disk_bytes(record.path));
   now->listing.final = true;
   if (Status kept = store.set_ref(ref_of(record, "end"), record.end); !kept) return kept;
   (void)keep_objects(store, record.end, record.start);
@@ -240,13 +277,28 @@ Done finish(const Order& order, Record record) {
   return {record, read_small(final_list(order), size_t{16} << 20).value_or("null"), {}};
 }
 
+// A list, and what is known of the work tree by now.
+std::string with_worktree(std::string list, const Record& record) {
+  list.resize(list.rfind('}'));
+  std::string more;
+  JsonOut fields(more);
+  fields.object().key("bytes");
+  if (const int64_t bytes = number_in(record.bytes, 0); bytes > 0)
+    fields.value(bytes);
+  else
+    fields.null();
+  fields.text_or_null("stays", record.stays).end();
+  return list.append(",").append(more, 1);
+}
+
 Done list(const Order& order, const Record& record) {
   if (!record.end.empty() || record.state == "discarded" || is_lost(record))
-    if (std::optional<std::string> kept = read_small(final_list(order), size_t{16} << 20)) return {record, *kept, {}};
+    if (std::optional<std::string> kept = read_small(final_list(order), size_t{16} << 20))
+      return {record, with_worktree(std::move(*kept), record), {}};
   Result<Now> now = look_now(order, record, false);
   if (!now) return refused(record, now.error());
   (void)Store::at(record.store).set_ref(ref_of(record, "now"), now->commit);
-  return {record, to_json(now->listing), {}};
+  return {record, with_worktree(to_json(now->listing), record), {}};
 }
 
 std::string patch_reply(const std::string& path, std::optional<std::string_view> patch, const std::string& why) {
@@ -320,17 +372,31 @@ Done must_be_isolated(const Order& order, Record record, const std::function<Don
                             "not_isolated"});
   if (record.state == "merging") {
     settle_merge(order.data_dir, record);
+    if (record.state == "merged" && record.decided.empty()) record.decided = now_text(order);
     (void)write_record(order.data_dir, record);
   }
   return then(std::move(record));
 }
 
+std::optional<Done> decided_already(const Record& record) {
+  if (record.state != "discarded" && record.state != "merged") return std::nullopt;
+  return refused(record,
+                 {Code::conflict, fmt::format("The task's changes are {} already.", record.state), record.state});
+}
+
+// Known before the merge begins: a server that is killed in between finds what to settle.
+Done merging(const Order& order, Record record) {
+  if (std::optional<Done> decided = decided_already(record)) return *std::move(decided);
+  record.before = record.state;
+  record.state = "merging";
+  if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
+  return {record, "null", {}};
+}
+
 Done merge(const Order& order, Record record) {
   const std::optional<MergeMode> mode = parse_merge_mode(order.mode.empty() ? "squash" : order.mode);
   if (!mode) return refused(record, {Code::invalid_argument, "`mode` must be squash, merge or patch.", "mode"});
-  if (record.state == "discarded" || record.state == "merged")
-    return refused(record,
-                   {Code::conflict, fmt::format("The task's changes are {} already.", record.state), record.state});
+  if (std::optional<Done> decided = decided_already(record)) return *std::move(decided);
   if (!is_lost(record)) {
     if (Status kept = keep_final(order, record); !kept) return refused(record, kept.error());
   } else if (record.end.empty()) {
@@ -343,6 +409,7 @@ Done merge(const Order& order, Record record) {
       merge_changes(order.data_dir, record, *mode, order.message.empty() ? order.title : order.message);
   // A conflict is a state: it says what to do next, and goes when a merge succeeds.
   if (why && why->error.reason == "conflict") record.state = "conflict";
+  if (!why) record.decided = now_text(order), record.looked.clear(), record.stays.clear();
   if (Status kept = write_record(order.data_dir, record); !kept && !why) why = Refused{kept.error(), {}};
   if (why) return {record, "null", std::move(why)};
   std::string text;
@@ -360,6 +427,7 @@ Done undo(const Order& order, Record record) {
   Result<Fd> lock = store.lock();
   if (!lock) return refused(record, lock.error());
   std::optional<Refused> why = undo_merge(order.data_dir, record);
+  if (!why) record.decided.clear(), record.stays.clear();
   if (Status kept = write_record(order.data_dir, record); !kept && !why) why = Refused{kept.error(), {}};
   return {record, "null", std::move(why)};
 }
@@ -375,6 +443,8 @@ Done discard(const Order& order, Record record) {
     if (Status removed = remove_worktree(order.data_dir, record); !removed) return refused(record, removed.error());
   }
   record.state = "discarded";
+  record.decided = now_text(order);
+  record.looked.clear(), record.stays.clear(), record.bytes.clear();
   if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
   return {record, "null", {}};
 }
@@ -382,26 +452,72 @@ Done discard(const Order& order, Record record) {
 Done restore(const Order& order, Record record) {
   if (record.state != "discarded" && !is_lost(record))
     return refused(record, {Code::conflict, "The task's own work tree is there; nothing was discarded.", "state"});
+  if (record.state == "discarded" && !record.cleaned.empty())
+    return refused(record, {Code::conflict,
+                            "It was discarded too long ago, so its files are gone. The patch is kept: `errand diff` "
+                            "prints it, and `git apply` takes it.",
+                            "expired"});
   const Store store = Store::at(record.store);
   Result<std::string> tree = store.tree_of(record.end.empty() ? record.start : record.end);
   if (!tree) return refused(record, tree.error());
   // Where somebody deleted the folder, the branch still is where its commits are.
-  if (record.state != "discarded")
+  if (record.state != "discarded" && !record.is_clone())
     record.tip = git_line({.args = {"rev-parse", "-q", "--verify", "refs/heads/" + record.branch},
                            .git_dir = record.repository.common_dir})
-                     .value_or("");
-  else
-    record.branch.clear();
+                     .value_or(record.tip);
+  if (record.state == "discarded" || !record.cleaned.empty()) record.branch.clear();
   const std::string commit = record.tip.empty() ? record.base : record.tip, base = record.base;
-  if (commit != base)
-    if (Status given = give_objects(store, record, commit, base); !given) return refused(record, given.error());
+  if (commit != base && !record.is_clone())
+    if (Status given = give_objects(store, users_objects(record), commit, base); !given)
+      return refused(record, given.error());
   if (Status made = make_worktree(order.data_dir, record, commit, *tree, order.title); !made)
     return refused(record, made.error());
   record.base = base;
   record.tip.clear();
   record.state = "ready";
+  record.decided.clear(), record.looked.clear(), record.stays.clear(), record.cleaned.clear();
+  record.bytes = std::to_string(disk_bytes(record.path));
   if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
   return {record, "null", {}};
+}
+
+// Only what would be missed by nobody.
+Done clean(const Order& order, Record record) {
+  if ((record.state != "merged" && record.state != "discarded") || !record.cleaned.empty()) return {record, "null", {}};
+  const Store store = Store::at(record.store);
+  record.looked = now_text(order);
+  record.stays.clear();
+  if (record.state == "merged") {
+    Result<Now> now = look_now(order, record, true);
+    if (is_lost(record)) {
+      record.stays = "Its folder no longer exists. `errand discard` removes what git still knows of it.";
+    } else if (!now) {
+      record.stays = now.error().message;
+    } else {
+      record.stays = why_it_stays(store, record, now->commit);
+      // Submodules are empty there.
+      for (const LeftOut& one : now->listing.left_out)
+        if (record.stays.empty() && one.why != "submodule")
+          record.stays = fmt::format("It has files that a snapshot leaves out: {}.", to_utf8(one.path));
+    }
+    if (record.stays.empty()) {
+      record.tip = head_of(record.place()).value_or(Head{}).commit;
+      if (Status removed = remove_worktree(order.data_dir, record); !removed) record.stays = removed.error().message;
+    }
+  } else {
+    // The list and the patch stay with the task.
+    store.drop_refs("refs/errand/" + record.task + "/");
+    std::error_code error;
+    fs::remove(own_index(order), error);
+    if (const Result<Fd> lock = store.lock()) store.tidy();
+  }
+  if (record.stays.empty()) record.cleaned = record.looked, record.bytes.clear();
+  if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
+  if (record.stays.empty()) return {record, "null", {}};
+  std::string why;
+  JsonOut out(why);
+  out.value(record.path + ": " + record.stays);
+  return {record, why, {}};
 }
 
 Done forget(const Order& order, Record record) {
@@ -450,6 +566,12 @@ Done dispatch(const Order& order) {
   if (order.order == "begin") return begin(order);
   Result<std::optional<Record>> known = read_record(order.data_dir, order.task);
   if (!known) return refused(std::nullopt, known.error());
+  if (!*known && order.order == "forget") {
+    std::error_code error;
+    fs::remove_all(task_folder(order.data_dir, order.task), error);
+    return {std::nullopt, "null", {}};
+  }
+  if (!*known && order.order == "settle") return {std::nullopt, "null", {}};
   if (!*known) return nothing_known(order);
   const Record& record = **known;
   if (order.order == "finish") return finish(order, record);
@@ -458,8 +580,9 @@ Done dispatch(const Order& order) {
   if (order.order == "patch") return patch(order, record);
   if (order.order == "forget") return forget(order, record);
   using Act = Done (*)(const Order&, Record);
-  constexpr std::pair<std::string_view, Act> acts[] = {
-      {"merge", merge}, {"undo", undo}, {"discard", discard}, {"restore", restore}, {"settle", settle}};
+  constexpr std::pair<std::string_view, Act> acts[] = {{"merging", merging}, {"merge", merge},     {"undo", undo},
+                                                       {"discard", discard}, {"restore", restore}, {"settle", settle},
+                                                       {"ready", ready},     {"clean", clean}};
   for (const auto& [name, act] : acts)
     if (order.order == name)
       return must_be_isolated(order, record, [&](Record settled) { return act(order, std::move(settled)); });
@@ -484,7 +607,7 @@ std::string encode(const Order& order) {
   visit_texts(order, [&](const char* name, const std::string& value) {
     out.field(std::string_view(name), percent_encoded(value));
   });
-  out.field("isolate", order.isolate).field("dirty", order.dirty).end();
+  out.field("isolate", order.isolate).field("dirty", order.dirty).field("sandboxed", order.sandboxed).end();
   return text;
 }
 
@@ -499,6 +622,7 @@ Result<Order> decode_order(std::string_view text) {
   });
   fields.flag("isolate", order.isolate);
   fields.flag("dirty", order.dirty);
+  fields.flag("sandboxed", order.sandboxed);
   if (Status status = fields.done(); !status) return std::unexpected(status.error());
   if (order.task.empty() || order.task.find_first_of("/.") != std::string::npos || !order.data_dir.starts_with('/'))
     return fail(Code::invalid_argument, "The order names no task or no folder.", "order");

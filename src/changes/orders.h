@@ -6,8 +6,9 @@
 //   list     the files that changed: as they are now, or as the task left them
 //   file     one file's patch
 //   patch    all of it: the name of a file beside the record
-//   merge, undo, discard, restore    what the user decides
+//   merge, undo, discard, restore    what the user decides; before a merge, `merging` says that it comes
 //   settle   after a crash: what was being merged is finished or taken back, a work tree that was half made goes
+//   clean    long after a merge or a discard: what is left of it is removed, or why it stays is kept
 //   forget   the task was removed; a work tree with changes that nobody took stays
 #pragma once
 
@@ -27,8 +28,11 @@ struct Order {
   std::string work_dir = {};
   std::string title = {};
   bool isolate = false;
-  bool dirty = false;     // The work tree begins with what is uncommitted.
-  std::string path = {};  // `file`: as the list has it.
+  bool dirty = false;          // The work tree begins with what is uncommitted.
+  bool sandboxed = false;      // It is a clone.
+  std::string now = {};        // Wall time in milliseconds, by the server's clock; empty: by this machine's.
+  std::string max_bytes = {};  // Of all work trees together; 0 or empty: no bound.
+  std::string path = {};       // `file`: as the list has it.
   std::string mode = {};
   std::string message = {};
   bool operator==(const Order&) const = default;

@@ -1,6 +1,7 @@
 #include "changes/record.h"
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 
@@ -39,12 +40,34 @@ void visit(R& record, Visit field) {
   field("merged_to", record.merged_to);
   field("merged_at", record.merged_at);
   field("tip", record.tip);
+  field("before", record.before);
+  field("decided", record.decided);
+  field("looked", record.looked);
+  field("stays", record.stays);
+  field("cleaned", record.cleaned);
+  field("bytes", record.bytes);
 }
 
 }  // namespace
 
 std::string task_folder(const std::string& data_dir, const std::string& task) {
   return data_dir + "/changes/tasks/" + task;
+}
+
+int64_t number_in(const std::string& text, int64_t otherwise) {
+  int64_t value = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::vector<Record> all_records(const std::string& data_dir) {
+  std::vector<Record> all;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(data_dir + "/changes/tasks", error))
+    if (Result<std::optional<Record>> record = read_record(data_dir, entry.path().filename().string());
+        record && *record)
+      all.push_back(std::move(**record));
+  return all;
 }
 
 Result<std::optional<Record>> read_record(const std::string& data_dir, const std::string& task) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "changes/repository.h"
@@ -18,8 +19,9 @@ struct Record {
   std::string start, end;    // Snapshots; `end` is empty while it works.
   std::string began, ended;  // Wall time in milliseconds.
   // Isolation; `kind` is empty where there is none.
-  std::string kind;
-  std::string state;      // preparing, ready, merging, merged, kept, discarded, lost
+  std::string kind;       // worktree, clone
+  std::string state;      // preparing, ready, merging, conflict, merged, kept, discarded, lost
+  std::string before;     // While it is being merged: the state that a refusal leaves.
   std::string path;       // The work tree.
   std::string git_dir;    // Of it.
   std::string branch;     // "errand/<task>-<words>"
@@ -29,12 +31,25 @@ struct Record {
   std::string merged_from, merged_to;  // Where the target stood, and where it was put.
   std::string merged_at;               // The work tree that had it; empty: none.
   std::string tip;                     // The branch's commit when the work tree was removed.
+  std::string decided;                 // When it was merged or discarded; wall time in milliseconds.
+  std::string looked;                  // When a clean-up last looked at it,
+  std::string stays;                   // and why that left it, as a sentence;
+  std::string cleaned;                 // or when that removed what was left of it.
+  std::string bytes;                   // What the work tree takes on the disk.
 
+  bool is_clone() const { return kind == "clone"; }
   // The task's own work tree, or the user's.
-  Repository place() const { return kind.empty() ? repository : Repository{path, git_dir, repository.common_dir}; }
+  Repository place() const {
+    if (kind.empty()) return repository;
+    return {path, git_dir, is_clone() ? git_dir : repository.common_dir};
+  }
 };
 
 std::string task_folder(const std::string& data_dir, const std::string& task);
+// The number in a text of ours; `otherwise` where there is none.
+int64_t number_in(const std::string& text, int64_t otherwise);
+// All that are kept, by the names of their folders; damaged ones are left out.
+std::vector<Record> all_records(const std::string& data_dir);
 // Nothing: there is none. internal: it is damaged.
 Result<std::optional<Record>> read_record(const std::string& data_dir, const std::string& task);
 Status write_record(const std::string& data_dir, const Record& record);

@@ -135,5 +135,46 @@ TEST(Snapshot, AFolderWithoutARepositoryIsTakenWithinBounds) {
   EXPECT_EQ(may_be_watched({.top = "/home/ada"}, repo.data(), "/home/ada").error().reason, "home");
 }
 
+TEST(Shared, AFileIsCertainWhereItChangedWhileNobodyElseWasThere) {
+  const TestRepo repo;
+  repo.write("a", "1\n");
+  repo.commit();
+  int64_t now = 1'000;
+  const auto order = [&](const char* task, const char* what) {
+    Order one = repo.order(what);
+    one.task = task;
+    one.now = std::to_string(now += 1'000);
+    return carry_out(one);
+  };
+  // "path:who" of each file; "" is nobody else.
+  const auto files = [&](const char* task) {
+    const std::string list = order(task, "list");
+    std::string found;
+    for (size_t at = 0; (at = list.find("\"path\":\"", at)) != std::string::npos;) {
+      at += 8;
+      const size_t with = list.find("\"shared_with\":[", at) + 15;
+      const std::string who = list.substr(with, list.find(']', with) - with);
+      EXPECT_EQ(list.find("\"certain\":true", at) < with, who.empty());
+      found += list.substr(at, list.find('"', at) - at) + ":" + who + " ";
+    }
+    return found;
+  };
+  order("task_01", "begin");
+  repo.write("before", "1\n");
+  order("task_02", "begin");
+  repo.write("both", "1\n");
+  EXPECT_EQ(files("task_01"), "before: both:\"task_02\" ");
+  order("task_02", "finish");
+  repo.write("after", "1\n");
+  EXPECT_EQ(files("task_01"), "after: before: both:\"task_02\" ");
+  EXPECT_EQ(files("task_02"), "both:\"task_01\" ");
+  repo.write("both", "2\n");  // Again, alone: the first time may still be the other's.
+  order("task_03", "begin");
+  repo.write("before", "2\n");
+  order("task_01", "finish");
+  EXPECT_EQ(files("task_01"), "after: before:\"task_03\" both:\"task_02\" ");
+  EXPECT_EQ(files("task_03"), "before:\"task_01\" ");
+}
+
 }  // namespace
 }  // namespace errand::changes

@@ -149,5 +149,144 @@ TEST(Worktree, ADeletedOneIsLostAndItsPatchOpens) {
   EXPECT_EQ(file_text(tree + "/a"), "2\n");
 }
 
+TEST(Worktree, ASandboxedTaskHasACloneThatTouchesNothingOfTheUsersAndIsMergedLikeAnyOther) {
+  const TestRepo repo;
+  repo.write("a", "1\n");
+  repo.commit();
+  repo.sh("git tag v1 && git branch other && git config core.hooksPath evil && git config alias.x '!touch ran'");
+  const std::string before = repo.user_state();
+  Order begin = repo.order("begin");
+  begin.isolate = begin.sandboxed = true;
+  ASSERT_TRUE(carry_out(begin).contains("\"kind\":\"clone\""));
+  const Record record = repo.record();
+  const std::string tree = record.path;
+  EXPECT_EQ(repo.sh("git status --porcelain && git rev-parse --git-common-dir", tree), ".git\n");
+  EXPECT_EQ(repo.sh("git for-each-ref --format='%(refname)' refs/tags refs/remotes", tree),
+            "refs/remotes/origin/main\nrefs/remotes/origin/other\nrefs/tags/v1\n");
+  EXPECT_FALSE(file_text(tree + "/.git/config").contains("evil")) << "nothing of the user's configuration";
+  EXPECT_TRUE(std::filesystem::exists(tree + "/.git/hooks")) << "or the sandbox could not shield it";
+  // Commits and files; whoever works there knows its author.
+  repo.sh("echo 2 >>a && git commit -q -a -m own && echo u >untracked && git log -1 --format=%an", tree);
+  EXPECT_EQ(repo.user_state(), before);
+  EXPECT_TRUE(repo.carry_out("list").contains("\"files_total\":2"));
+  EXPECT_TRUE(repo.carry_out("finish").contains("\"state\":\"final\""));
+  EXPECT_TRUE(repo.carry_out("discard").contains("discarded"));
+  EXPECT_FALSE(std::filesystem::exists(tree));
+  EXPECT_EQ(repo.user_state(), before);
+  EXPECT_TRUE(repo.carry_out("restore").contains("\"state\":\"ready\""));
+  EXPECT_EQ(repo.sh("git log -1 --format=%s && cat untracked", tree), "own\nu\n");
+  EXPECT_TRUE(repo.merge("merge").contains("\"state\":\"merged\""));
+  EXPECT_EQ(repo.read("a"), "1\n2\n");
+  EXPECT_EQ(repo.read("untracked"), "u\n");
+  EXPECT_TRUE(repo.sh("git log --format=%s").contains("own")) << "its commits are the history of the merge";
+  repo.sh("git fsck --no-progress");
+  EXPECT_EQ(repo.sh("git branch --list 'errand/*'"), "") << "its branch is in the clone alone";
+}
+
+TEST(Worktree, AnEmptyRepositoryCanBeClonedToo) {
+  const TestRepo repo;
+  repo.write("a", "1\n");
+  Order begin = repo.order("begin");
+  begin.isolate = begin.sandboxed = true;
+  ASSERT_TRUE(carry_out(begin).contains("\"reply\":"));
+  EXPECT_EQ(repo.sh("cat a && git status --porcelain", repo.record().path), "1\n");
+}
+
+// --- clean-up
+
+struct Old {
+  TestRepo repo;
+  std::string tree;
+  explicit Old(const char* decided = "merge") {
+    repo.write("a", "1\n");
+    repo.commit();
+    tree = repo.isolate();
+    std::ofstream(tree + "/a") << "2\n";
+    repo.carry_out("finish");
+    EXPECT_TRUE(repo.carry_out(decided).contains("\"reply\":"));
+  }
+  // Why it stays; empty: it went.
+  std::string clean() const {
+    EXPECT_TRUE(repo.carry_out("clean").contains("\"reply\":"));
+    return repo.record().stays;
+  }
+  bool is_there() const { return std::filesystem::exists(tree); }
+};
+
+TEST(CleanUp, AMergedWorkTreeGoesWithItsBranchAndCanBeMadeAgain) {
+  const Old old;
+  EXPECT_EQ(old.clean(), "");
+  EXPECT_FALSE(old.is_there());
+  EXPECT_EQ(old.repo.sh("git branch --list 'errand/*' && git worktree list | wc -l"), "1\n");
+  EXPECT_EQ(old.repo.record().state, "merged");
+  EXPECT_TRUE(old.repo.carry_out("list").contains("\"path\":\"a\"")) << "what it changed is still known";
+  EXPECT_TRUE(old.repo.carry_out("begin").contains("--restore")) << "it does not work in an empty folder instead";
+  EXPECT_TRUE(old.repo.carry_out("restore").contains("\"state\":\"ready\""));
+  EXPECT_EQ(file_text(old.tree + "/a"), "2\n");
+}
+
+TEST(CleanUp, WhatWouldBeMissedIsNamedAndStays) {
+  const Old files;
+  std::ofstream(files.tree + "/untracked") << "u\n";
+  EXPECT_EQ(files.clean(), "It has changes that were not merged.");
+  EXPECT_TRUE(files.is_there());
+  std::filesystem::remove(files.tree + "/untracked");
+  EXPECT_EQ(files.clean(), "");
+  const Old commits;
+  commits.repo.sh("git commit -q --allow-empty -m more", commits.tree);
+  EXPECT_EQ(commits.clean(), "It has commits that were not merged.");
+  EXPECT_TRUE(commits.is_there());
+  const Old elsewhere;
+  elsewhere.repo.sh("git checkout -q -b mine", elsewhere.tree);
+  EXPECT_EQ(elsewhere.clean(), "Another branch is checked out there.");
+  const Old locked;
+  locked.repo.sh("git worktree unlock '" + locked.tree + "' && git worktree lock --reason 'my disk' '" + locked.tree +
+                 "'");
+  EXPECT_EQ(locked.clean(), "Somebody locked it: my disk.");
+  EXPECT_TRUE(locked.is_there());
+  const Old gone;
+  std::filesystem::remove_all(gone.tree);
+  EXPECT_TRUE(gone.clean().contains("no longer exists"));
+  EXPECT_TRUE(gone.repo.sh("git branch --list 'errand/*'").contains("errand/")) << "its branch is nobody's to delete";
+}
+
+TEST(CleanUp, WhatWasDiscardedCannotBeTakenBackAndItsPatchOpens) {
+  const Old old("discard");
+  EXPECT_EQ(old.clean(), "");
+  EXPECT_TRUE(old.repo.carry_out("restore").contains("\"reason\":\"expired\""));
+  EXPECT_TRUE(old.repo.carry_out("list").contains("\"path\":\"a\""));
+  Order file = old.repo.order("file");
+  file.path = "a";
+  EXPECT_TRUE(carry_out(file).contains("+2"));
+  EXPECT_EQ(old.repo.sh("git --git-dir='" + old.repo.record().store + "' for-each-ref"), "");
+}
+
+TEST(CleanUp, WhatIsNotDecidedIsNotTouched) {
+  const TestRepo repo;
+  repo.write("a", "1\n");
+  repo.commit();
+  const std::string tree = repo.isolate();
+  repo.carry_out("finish");
+  repo.carry_out("clean");
+  EXPECT_TRUE(std::filesystem::exists(tree));
+  EXPECT_EQ(repo.record().stays, "");
+}
+
+TEST(Worktree, SizesAreCountedAndNoneIsMadeBeyondTheBound) {
+  const TestRepo repo;
+  repo.write("a", std::string(100'000, 'a'));
+  repo.commit();
+  repo.isolate();
+  EXPECT_GE(number_in(repo.record().bytes, 0), 100'000);
+  Order begin = repo.order("begin");
+  begin.task = "task_02";
+  begin.isolate = true;
+  begin.max_bytes = "50000";
+  const std::string refused = carry_out(begin);
+  EXPECT_TRUE(refused.contains("are allowed") && refused.contains("\"reason\":\"isolation\"")) << refused;
+  repo.carry_out("discard");
+  EXPECT_TRUE(carry_out(begin).contains("\"reply\":"));
+}
+
 }  // namespace
 }  // namespace errand::changes

@@ -16,6 +16,7 @@
 #include "base/json_out.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "cli/artifact_info.h"
 #include "cli/files.h"
 #include "cli/opencode.h"
 #include "cli/program.h"
@@ -95,6 +96,45 @@ Check check_disk(const std::string& data_dir) {
   if (free < 1'000)
     return {"disk", State::warning, fmt::format("{} MiB free", free), "Free some space before you start long tasks."};
   return {"disk", State::ok, fmt::format("{} GiB free", free / 1024), ""};
+}
+
+// What a folder takes on the disk, as far as its first files go: a folder may be huge.
+int64_t disk_bytes(const std::filesystem::path& folder) {
+  constexpr int files_max = 300'000;
+  int64_t bytes = 0;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator at(folder, std::filesystem::directory_options::skip_permission_denied,
+                                                   error);
+  for (int files = 0; !error && at != std::filesystem::recursive_directory_iterator() && files < files_max; ++files) {
+    struct stat about = {};
+    if (::lstat(at->path().c_str(), &about) == 0) bytes += int64_t{about.st_blocks} * 512;
+    at.increment(error);
+  }
+  return bytes;
+}
+
+// Work trees of tasks, and the snapshots of what tasks changed.
+Check check_changes(const std::string& data_dir) {
+  const std::filesystem::path changes = std::filesystem::path(data_dir) / "changes";
+  size_t trees = 0;
+  std::string left;
+  std::error_code error;
+  for (const auto& task : std::filesystem::directory_iterator(changes / "wt", error)) {
+    std::error_code ignored;
+    for (const auto& tree : std::filesystem::directory_iterator(task.path(), ignored)) {
+      ++trees;
+      // Its task is gone: nobody else says where it is.
+      if (!std::filesystem::exists(changes / "tasks" / task.path().filename(), ignored))
+        left += (left.empty() ? "" : ", ") + tree.path().string();
+    }
+  }
+  const std::string text = fmt::format("{} work tree{} of tasks, {}; snapshots, {}", trees, trees == 1 ? "" : "s",
+                                       size_text(disk_bytes(changes / "wt")), size_text(disk_bytes(changes / "git")));
+  if (left.empty()) return {"changes", State::ok, text, ""};
+  return {
+      "changes", State::warning, text,
+      fmt::format("Deleted tasks left work that nobody took: {}. `git worktree remove` removes what you do not need.",
+                  left)};
 }
 
 Check check_descriptors() {
@@ -319,6 +359,7 @@ int doctor(Context& context, const DoctorArgs&) {
     checks.push_back(check_private("token file", data_dir + "/token", 0600));
     checks.push_back(check_filesystem(data_dir));
     checks.push_back(check_disk(data_dir));
+    checks.push_back(check_changes(data_dir));
     checks.push_back(check_descriptors());
     checks.push_back(check_shell());
     checks.push_back(check_store(data_dir));

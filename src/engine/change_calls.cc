@@ -20,13 +20,35 @@ void ChangeCalls::ask(TaskId id, ChangesAsk ask, Reply<ChangesReply> reply) {
                             fmt::format("The task is {}. Wait for its end, or cancel it first: `errand cancel {}`.",
                                         task.stopping ? "being stopped" : "at work", task.id.value),
                             "at_work"));
-        const std::shared_ptr<const Task> kept = view->kept;
-        changes_->ask(kept, std::move(ask),
-                      [this, alive = rooms_.shared.alive(), view = std::move(*view),
-                       reply = std::move(reply)](Result<ChangesAnswer> answer) mutable {
-                        if (!alive.expired()) answered(view, std::move(answer), std::move(reply));
-                      });
+        if (ask.order == "merge" && task.isolation) return merge(view->kept, std::move(ask), std::move(reply));
+        this->ask(view->kept, std::move(ask), std::move(reply));
       });
+}
+
+void ChangeCalls::ask(std::shared_ptr<const Task> task, ChangesAsk ask, Reply<ChangesReply> reply) {
+  changes_->ask(
+      task, std::move(ask),
+      [this, alive = rooms_.shared.alive(), task, reply = std::move(reply)](Result<ChangesAnswer> answer) mutable {
+        if (!alive.expired()) answered(rooms_.views.of(task), std::move(answer), std::move(reply));
+      });
+}
+
+// That it is being merged is known, stored and told before anything moves. Whoever keeps the changes knows it first: a
+// server that is killed in between finds it there, and settles it.
+void ChangeCalls::merge(std::shared_ptr<const Task> task, ChangesAsk ask, Reply<ChangesReply> reply) {
+  this->ask(task, {.order = "merging"},
+            [this, ask = std::move(ask), reply = std::move(reply)](Result<ChangesReply> marked) mutable {
+              if (!marked || marked->answer.refused) return reply(std::move(marked));
+              const std::shared_ptr<const Task> merging = marked->view.kept;
+              this->ask(merging, std::move(ask),
+                        [this, merging, reply = std::move(reply)](Result<ChangesReply> merged) mutable {
+                          if (merged) return reply(std::move(merged));
+                          // Nobody could be asked, or nobody answered: what is true is found, and the error told.
+                          this->ask(merging, {.order = "settle"},
+                                    [error = merged.error(), reply = std::move(reply)](
+                                        const Result<ChangesReply>&) mutable { reply(std::unexpected(error)); });
+                        });
+            });
 }
 
 void ChangeCalls::answered(const TaskView& view, Result<ChangesAnswer> answer, Reply<ChangesReply> reply) {

@@ -87,7 +87,8 @@ void Drivers::make_orders(const DriverParts& parts) {
   orders_ = std::make_unique<watched::Orders>(std::move(options), watched::OrderParts{.supervisor = parts.supervisor,
                                                                                       .files = parts.ground.files,
                                                                                       .engine = *parts.ground.loop,
-                                                                                      .clock = parts.ground.clock});
+                                                                                      .clock = parts.ground.clock,
+                                                                                      .timers = parts.ground.timers});
 }
 
 // A command is to begin at once, and the demonstration changes nothing: they are watched only where all is.

@@ -90,6 +90,12 @@ describe('a task with its own work tree', () => {
     const done = await isolated(server, repo, 'true');
     const states = (await server.events(done.id)).filter((event) => event.type === 'task.status').map((event) => event.data.task.isolation?.state);
     assert.ok(states.includes('preparing') && states.includes('ready'), states.join());
+    const told = async () => (await server.events(done.id)).filter((event) => event.type === 'task.status').map((event) => event.data.task.isolation?.state);
+    const merged = await isolated(server, repo, 'echo m > m.txt');
+    await post(server, 200, merged.id, 'merge');
+    assert.deepEqual((await server.events(merged.id)).filter((event) => event.type === 'task.status').map((event) => event.data.task.isolation?.state).slice(-2), ['merging', 'merged']);
+    await post(server, 409, done.id, 'merge');
+    assert.deepEqual((await told()).slice(-2), ['merging', 'ready'], 'a refusal leaves it as it was');
     await post(server, 200, done.id, 'discard');
     const last = (await server.events(done.id)).at(-1);
     assert.equal(last.type, 'task.status');
@@ -234,9 +240,6 @@ describe('what cannot be isolated', () => {
     assert.equal(done.isolation, null);
     assert.ok(!fs.existsSync(path.join(plain, 'ran')));
 
-    const repo = new Repository(t);
-    const sandboxed = await server.expect(422, 'POST', '/api/tasks', { kind: 'command', command: 'true', work_dir: repo.top, isolate: 'worktree', sandbox: 'workspace' });
-    assert.equal(sandboxed.reason, 'isolation');
     const wrong = await server.expect(400, 'POST', '/api/tasks', { kind: 'command', command: 'true', isolate: 'unset' });
     assert.match(wrong.detail, /`isolate` must be `none` or `worktree`/);
   });
@@ -378,6 +381,7 @@ describe('a server that is killed', () => {
     const head = repo.head();
     const asked = server.api('POST', `/api/tasks/${done.id}/merge`, {}, { check: false }).catch(() => undefined);
     await until(() => held.is_waiting(), { what: 'git is in the middle of it' });
+    assert.equal((await server.task(done.id)).isolation.state, 'merging', 'it is seen while it happens');
     await server.kill9();
     await asked;
     held.release();

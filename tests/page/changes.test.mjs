@@ -241,6 +241,8 @@ describe('the Changes tab', async () => {
     page.on('request', (request) => request.url().includes('/changes') && asked.push(request.url()));
     fs.writeFileSync(go, '');
     await file(page, 'made.txt').waitFor();
+    await file(page, 'made.txt').getByTestId('shared-file').waitFor();
+    await page.getByText('1 file changed while other tasks worked').waitFor();
     await page.getByText('As it is now').waitFor();
     await check_accessible(page, 'changes that may be of others');
     await shot(page, 'changes-shared');

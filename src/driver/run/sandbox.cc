@@ -109,6 +109,7 @@ void protect_git(const std::string& folder, std::vector<Mount>& mounts) {
 
 std::vector<std::string> writable_folders(const SandboxPlan& plan) {
   std::vector<std::string> folders{resolved(plan.work_dir), resolved(plan.artifacts)};
+  if (!plan.clone.empty()) folders.push_back(resolved(plan.clone));
   for (const std::string& folder : plan.add_dirs) folders.push_back(resolved(folder));
   std::erase(folders, std::string());
   return folders;
@@ -132,6 +133,8 @@ std::vector<Mount> mounts_of(const SandboxPlan& plan) {
     mounts.push_back({folder, How::writable});
     protect_git(folder, mounts);
   }
+  if (const std::string objects = plan.objects.empty() ? "" : resolved(plan.objects); !objects.empty())
+    mounts.push_back({objects, How::read_only});
   // What is inside another comes after it. Of two about one path, what is hidden gives way to what was asked for, and
   // what may be written to what may not.
   std::ranges::sort(mounts, [](const Mount& a, const Mount& b) {
@@ -168,7 +171,9 @@ Status check_folder(const SandboxPlan& plan, const char* field, const std::strin
   if (!home.empty() && inside(home, folder))
     return refuse("your home folder, with its keys and start-up files, is in it");
   const std::string own = resolved(plan.data_dir);
-  if (!own.empty() && (inside(folder, own))) return refuse("it is in errand's own data folder");
+  const std::string clone = plan.clone.empty() ? "" : resolved(plan.clone);
+  const bool is_its_clone = !clone.empty() && inside(folder, clone);
+  if (!own.empty() && inside(folder, own) && !is_its_clone) return refuse("it is in errand's own data folder");
   return {};
 }
 

@@ -23,8 +23,10 @@ struct SandboxPlan {
   std::string work_dir;
   std::vector<std::string> add_dirs;
   std::string artifacts;
-  std::string data_dir;  // errand's own.
-  std::string home;      // Empty where there is none.
+  std::string data_dir;      // errand's own.
+  std::string home;          // Empty where there is none.
+  std::string clone = {};    // The task's own clone of a repository, in errand's data folder: all of it is writable,
+  std::string objects = {};  // and the objects that it reads from the user's can be read, wherever they are.
 };
 
 // Is this one of the places in `home` that speak for the user somewhere (keys, tokens, histories), or in one? Both are

@@ -117,5 +117,27 @@ TEST_F(SandboxTest, FoldersThatWouldMakeItNoSandboxAreRefused) {
   EXPECT_NE(refusal().find("does not exist"), std::string::npos);
 }
 
+TEST_F(SandboxTest, ATasksOwnCloneIsWritableAndTheObjectsThatItReadsAreThere) {
+  const std::string clone = root + "/data/changes/wt/task_1/project";
+  fs::create_directories(clone + "/.git/hooks");
+  fs::create_directories(clone + "/src");
+  fs::create_directories(root + "/home/project/.git/objects");
+  std::ofstream(clone + "/.git/config") << "[core]\n";
+  plan.level = Sandbox::strict;
+  plan.work_dir = clone + "/src";
+  EXPECT_NE(refusal(), "") << "it is in errand's own folder";
+  plan.clone = clone;
+  plan.objects = root + "/home/project/.git/objects";
+  EXPECT_EQ(refusal(), "");
+  const Words words = argv();
+  const std::string real = fs::canonical(clone), objects = fs::canonical(plan.objects);
+  EXPECT_GE(at(words, {"--bind", real, real}), 0) << "all of it, also where it works in a folder below";
+  EXPECT_GE(at(words, {"--ro-bind", real + "/.git/hooks", real + "/.git/hooks"}), 0);
+  EXPECT_GE(at(words, {"--ro-bind", real + "/.git/config", real + "/.git/config"}), 0);
+  EXPECT_GE(at(words, {"--ro-bind", objects, objects}), 0);
+  plan.work_dir = root + "/data/changes/wt";
+  EXPECT_NE(refusal(), "") << "that of no other task";
+}
+
 }  // namespace
 }  // namespace errand::run

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "changes/repository.h"
 #include "driver/run/environment.h"
 #include "driver/run/sandbox.h"
 #include "driver/work_dir.h"
@@ -19,14 +20,24 @@ namespace {
 namespace fs = std::filesystem;
 
 SandboxPlan sandbox_plan(const Options& options, const process::Abilities& can, const Launch& launch,
-                         const std::string& artifacts) {
+                         const std::string& artifacts, const std::optional<Isolation>& isolation = {}) {
+  const bool cloned = isolation && isolation->kind == "clone";
+  // Asked of the user's own folder: what the clone says of it, the task could have written.
+  const Result<changes::Repository> users =
+      cloned ? changes::find_repository(isolation->repo) : Result<changes::Repository>();
   return {.level = launch.sandbox,
           .bwrap = can.bwrap,
           .work_dir = launch.work_dir.empty() ? "/" : launch.work_dir,
           .add_dirs = launch.add_dirs,
           .artifacts = artifacts,
           .data_dir = options.data_dir,
-          .home = server_variable(options, "HOME")};
+          .home = server_variable(options, "HOME"),
+          .clone = cloned ? isolation->path : "",
+          .objects = users && users->is_git() ? users->common_dir + "/objects" : ""};
+}
+
+SandboxPlan plan_for(const Options& options, const process::Abilities& can, const Task& task) {
+  return sandbox_plan(options, can, task.launch, artifact_folder(options.data_dir, task.id), task.isolation);
 }
 
 // Links are resolved: a link in an allowed folder leads nowhere else.
@@ -84,6 +95,11 @@ std::string server_variable(const Options& options, std::string_view name) {
 Status check_sandbox_of(const Options& options, const process::Abilities& can, const Launch& launch) {
   if (Status good = check_bwrap(can, launch.sandbox); !good || launch.sandbox == Sandbox::off) return good;
   return check_sandbox(sandbox_plan(options, can, launch, {}));
+}
+
+Status check_sandbox_of(const Options& options, const process::Abilities& can, const Task& task) {
+  if (Status good = check_bwrap(can, task.launch.sandbox); !good || task.launch.sandbox == Sandbox::off) return good;
+  return check_sandbox(plan_for(options, can, task));
 }
 
 Status check_surroundings(const process::Abilities& can, const Launch& launch) {
@@ -166,16 +182,15 @@ Spawn plan_spawn(const Options& options, const Task& task, std::string run, std:
 Result<std::vector<std::string>> sandboxed(const Options& options, const process::Abilities& can, const Task& task,
                                            std::vector<std::string> argv) {
   if (task.launch.sandbox == Sandbox::off) return argv;
-  if (Status good = check_sandbox_of(options, can, task.launch); !good) return std::unexpected(good.error());
-  return sandbox_argv(sandbox_plan(options, can, task.launch, artifact_folder(options.data_dir, task.id)), argv);
+  if (Status good = check_sandbox_of(options, can, task); !good) return std::unexpected(good.error());
+  return sandbox_argv(plan_for(options, can, task), argv);
 }
 
 Spawn make_spawn(const Options& options, const process::Abilities& can, const Task& task, std::string run,
                  std::vector<std::string> argv) {
   Spawn spawn = plan_spawn(options, task, std::move(run), std::move(argv));
   if (task.launch.sandbox != Sandbox::off)
-    spawn.request.argv = sandbox_argv(
-        sandbox_plan(options, can, task.launch, artifact_folder(options.data_dir, task.id)), spawn.request.argv);
+    spawn.request.argv = sandbox_argv(plan_for(options, can, task), spawn.request.argv);
   return spawn;
 }
 

@@ -19,6 +19,8 @@ std::string server_variable(const Options& options, std::string_view name);
 
 // Can this launch have its sandbox here? Blocking.
 Status check_sandbox_of(const Options& options, const process::Abilities& can, const Launch& launch);
+// The same of a task, which may have a clone of its own in errand's data folder.
+Status check_sandbox_of(const Options& options, const process::Abilities& can, const Task& task);
 
 // Can what this launch starts have the environment, rank and sandbox that it names? Looks at no file.
 Status check_surroundings(const process::Abilities& can, const Launch& launch);

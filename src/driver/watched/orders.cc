@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -24,6 +25,9 @@ constexpr std::string_view mark = "__changes_";
 constexpr int64_t answer_max = 48LL << 20, read_chunk = 1 << 20;
 constexpr Millis short_ms = 120'000, long_ms = 900'000;  // How long an order may take; those that write a work tree.
 
+constexpr Millis hour_ms = 3'600'000, day_ms = 24 * hour_ms;
+constexpr size_t cleaned_at_once = 20;
+
 // Number 0: no task has such a run, so no driver takes it for one of its own (driver/run_name.h).
 std::string name_of(const TaskId& task, const std::string& key) { return task.value + std::string(mark) + key + ".0"; }
 
@@ -40,9 +44,13 @@ std::optional<Name> parse_name(std::string_view run) {
 // "begin3" is a begin.
 std::string order_of(std::string_view key) { return std::string(key.substr(0, key.find_first_of("0123456789"))); }
 
-bool takes_long(std::string_view order) { return order == "begin" || order == "restore" || order == "discard"; }
+bool takes_long(std::string_view order) {
+  return order == "begin" || order == "restore" || order == "discard" || order == "clean";
+}
 // May be done a second time, where the first one was cut.
-bool may_repeat(std::string_view order) { return order == "begin" || order == "finish" || order == "settle"; }
+bool may_repeat(std::string_view order) {
+  return order == "begin" || order == "finish" || order == "settle" || order == "clean";
+}
 
 Error error_of(const process::RunEnd& end) {
   switch (end.how) {
@@ -149,7 +157,8 @@ class Orders::Job final : public process::RunListener {
   Orders& room_;
 };
 
-Orders::Orders(OrderOptions options, OrderParts parts) : options_(std::move(options)), parts_(parts) {
+Orders::Orders(OrderOptions options, OrderParts parts)
+    : options_(std::move(options)), parts_(parts), clean_timer_(parts.timers) {
   if (!options_.open_journal)
     options_.open_journal = [folder = options_.data_dir](const std::string& run) {
       return process::Journal::open(process::run_folder(folder, run));
@@ -169,7 +178,10 @@ changes::Order Orders::order_for(const Task& task, std::string_view what) const 
           .work_dir = task.launch.work_dir,
           .title = task.title,
           .isolate = task.launch.isolate == Isolate::worktree,
-          .dirty = task.launch.isolate_base == IsolateBase::dirty};
+          .dirty = task.launch.isolate_base == IsolateBase::dirty,
+          .sandboxed = task.launch.sandbox != Sandbox::off,
+          .now = std::to_string(parts_.clock.wall().ms),
+          .max_bytes = std::to_string(options_.max_bytes)};
 }
 
 // Unique beside those of earlier servers, too.
@@ -320,6 +332,8 @@ void Orders::stop(const TaskId& task, const std::string& key) {
 }
 
 void Orders::take_up(Heard heard) {
+  wall_ahead_ = parts_.clock.wall().ms - parts_.clock.steady().ms;
+  arm_clean_up();
   const auto tell = [heard](const TaskId& task, const std::string& order) {
     return [heard, task, order](Result<ChangesAnswer> answer) {
       // Nothing is known of it any more: only a settled order says that there is none.
@@ -355,6 +369,54 @@ void Orders::take_up(Heard heard) {
             add(task, "settle", next_key("settle"), encode(order), tell(task, "settle"));
           }
         });
+  });
+}
+
+void Orders::arm_clean_up() {
+  clean_timer_.set(hour_ms, [this] {
+    clean_up();
+    arm_clean_up();
+  });
+}
+
+void Orders::clean_up() {
+  // A clock that was set must not make everything old at once, as in engine/retention.h.
+  const Millis ahead = parts_.clock.wall().ms - parts_.clock.steady().ms;
+  if (std::abs(ahead - std::exchange(wall_ahead_, ahead)) > hour_ms) held_until_ = parts_.clock.steady() + hour_ms;
+  if (parts_.clock.steady() < held_until_) return;
+  run_then(
+      parts_.files, parts_.engine, alive_.watch(),
+      [data_dir = options_.data_dir, keep_ms = options_.keep_ms, now = parts_.clock.wall().ms] {
+        std::vector<TaskId> old;
+        for (const changes::Record& record : changes::all_records(data_dir)) {
+          const bool decided = record.state == "merged" || record.state == "discarded";
+          if (!decided || record.kind.empty() || !record.cleaned.empty()) continue;
+          const int64_t at = changes::number_in(record.decided, 0), looked = changes::number_in(record.looked, 0);
+          // What stays is looked at once a day.
+          if (at == 0 || at > now - keep_ms || (!record.stays.empty() && looked > now - day_ms)) continue;
+          old.emplace_back(record.task);
+          if (old.size() == cleaned_at_once) break;
+        }
+        return old;
+      },
+      [this](const std::vector<TaskId>& old) {
+        for (const TaskId& task : old)
+          if (!working_.contains(task.value)) clean(task);
+      });
+}
+
+void Orders::clean(const TaskId& task) {
+  const changes::Order order{.order = "clean",
+                             .data_dir = options_.data_dir,
+                             .home = options_.home,
+                             .task = task.value,
+                             .now = std::to_string(parts_.clock.wall().ms)};
+  add(task, "clean", next_key("clean"), encode(order), [task](const Result<ChangesAnswer>& answer) {
+    if (!answer || answer->refused)
+      return log_warning("changes", "the work tree of " + task.value + " could not be cleaned up: " +
+                                        (answer ? answer->refused->message : answer.error().message));
+    if (answer->reply != "null")
+      log_warning("changes", "the work tree of " + task.value + ", which was merged long ago, stays: " + answer->reply);
   });
 }
 

@@ -3,7 +3,8 @@
 // they answer.
 //
 // Orders of one task wait for each other; a few tasks' run at once. An order goes on when the server is killed: the
-// next one hears its end (take_up). Threads: the engine's; journals are read beside it.
+// next one hears its end (take_up). Every hour it looks for what was merged or discarded a month ago, and has it
+// removed where nothing is lost with it. Threads: the engine's; journals are read beside it.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include "base/alive.h"
 #include "base/executor.h"
 #include "base/time.h"
+#include "base/timers.h"
 #include "changes/orders.h"
 #include "driver/changes.h"
 #include "process/client.h"
@@ -28,11 +30,13 @@ namespace errand::watched {
 
 struct OrderOptions {
   std::string data_dir;
-  std::string program;                   // errand itself, an absolute path.
-  std::string home;                      // Never looked at as a whole.
-  std::vector<std::string> environment;  // Of that process: "NAME=value".
-  size_t at_once = 3;                    // Of different tasks.
-  size_t waiting_max = 100;              // What callers ask past it is refused (exhausted).
+  std::string program;                    // errand itself, an absolute path.
+  std::string home;                       // Never looked at as a whole.
+  std::vector<std::string> environment;   // Of that process: "NAME=value".
+  int64_t max_bytes = int64_t{50} << 30;  // Of all work trees together: past it no further one is made.
+  Millis keep_ms = 30LL * 86'400'000;     // How long what was merged or discarded can be taken back.
+  size_t at_once = 3;                     // Of different tasks.
+  size_t waiting_max = 100;               // What callers ask past it is refused (exhausted).
   // How a run's journal is opened; absent: from its folder. Any thread.
   std::function<Result<std::shared_ptr<process::Journal>>(const std::string& run)> open_journal = {};
 };
@@ -43,6 +47,7 @@ struct OrderParts {
   Executor& files;   // For reading journals and errand's own folder.
   Executor& engine;  // The engine's thread.
   Clock& clock;
+  Timers& timers;
 };
 
 class Orders final : public Changes {
@@ -79,6 +84,9 @@ class Orders final : public Changes {
 
   changes::Order order_for(const Task& task, std::string_view what) const;
   void add(TaskId task, std::string order, const std::string& key, std::string text, Answered done);
+  void arm_clean_up();
+  void clean_up();
+  void clean(const TaskId& task);
   void pump();
   void start(Job& job);
   void spawn(Job& job);
@@ -91,6 +99,9 @@ class Orders final : public Changes {
   std::list<std::unique_ptr<Job>> jobs_;  // In the order in which they came.
   std::set<std::string> working_;
   uint64_t asked_ = 0;
+  Timer clean_timer_;
+  Millis wall_ahead_ = 0;  // Of the steady clock, when a clean-up last looked.
+  Time held_until_;        // Steady time: the clock was set, and nothing is removed by its age before.
   Alive alive_;
 };
 

@@ -21,14 +21,7 @@ class WatchedDriver : public Driver {
       : inner_(inner), options_(std::move(options)), parts_(parts) {}
 
   Capabilities capabilities() const override { return inner_.capabilities(); }
-  Status check(const Launch& launch) const override {
-    if (launch.isolate == Isolate::worktree && launch.sandbox != Sandbox::off)
-      return fail(Code::unsupported,
-                  "A task in a sandbox cannot have a git work tree of its own: that shares the repository's "
-                  "configuration with the folder outside. Launch it with isolate \"none\" or sandbox \"off\".",
-                  "isolation");
-    return inner_.check(launch);
-  }
+  Status check(const Launch& launch) const override { return inner_.check(launch); }
   Look look(const Launch& launch) const override { return inner_.look(launch); }
   std::string first_mark() const override { return inner_.first_mark(); }
 

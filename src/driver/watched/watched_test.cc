@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/test_folder.h"
+#include "changes/record.h"
 #include "driver/watched/orders.h"
 #include "driver/watched/watched_driver.h"
 #include "tests/contract/driver_fake_supervisor.h"
@@ -101,7 +102,7 @@ struct WatchedTest : testing::Test {
                      .home = "/home/me",
                      .environment = {"PATH=/bin"},
                      .open_journal = [this](const std::string& run) { return supervisor.journal(run); }},
-        OrderParts{.supervisor = supervisor, .files = later, .engine = later, .clock = clock});
+        OrderParts{.supervisor = supervisor, .files = later, .engine = later, .clock = clock, .timers = timers});
     driver = make_watched_driver(inner, {.watch = [this] { return watch; }},
                                  {.orders = *orders, .timers = timers, .folders = later, .engine = later});
   }
@@ -321,6 +322,87 @@ TEST_F(WatchedTest, WhatAnEarlierServerOrderedIsHeardToItsEnd) {
   answer(run, R"({"isolation":)" + isolation("merged") + R"(,"reply":{"mode":"squash"}})");
   EXPECT_EQ(heard, std::vector<std::string>{"task_1 merged"});
   EXPECT_TRUE(supervisor.runs.empty());
+}
+
+// --- what is old
+
+struct CleanUpTest : WatchedTest {
+  static constexpr Millis hour = 3'600'000, day = 24 * hour;
+  CleanUpTest() {
+    orders->take_up([](const TaskId&, const std::optional<Isolation>&) {});
+    pass();
+  }
+  void decided(const std::string& id, const std::string& state, Millis ago) {
+    changes::Record record{.task = id};
+    record.kind = "worktree";
+    record.state = state;
+    record.decided = std::to_string(clock.wall().ms - ago);
+    ASSERT_TRUE(write_record(folder.path(), record));
+  }
+  std::string cleaned() {
+    std::string all;
+    for (const std::string& run : runs()) all += run.substr(0, run.find('_', run.find("__") + 2)) + " ";
+    return all;
+  }
+  void advance(Millis by) {
+    clock.advance(by);
+    pass();
+  }
+};
+
+TEST_F(CleanUpTest, WhatWasDecidedAMonthAgoIsLookedAtAndNothingElse) {
+  decided("task_old", "merged", 31 * day);
+  decided("task_thrown", "discarded", 31 * day);
+  decided("task_young", "merged", 20 * day);
+  decided("task_ready", "ready", 31 * day);
+  advance(hour);
+  EXPECT_EQ(cleaned(), "task_old__changes task_thrown__changes ");
+  for (const std::string& run : runs()) answer(run, R"({"isolation":)" + isolation("merged") + R"(,"reply":null})");
+  // As the order leaves them: one is removed, one stays and is looked at once a day.
+  changes::Record gone = *changes::read_record(folder.path(), "task_old").value();
+  gone.cleaned = std::to_string(clock.wall().ms);
+  ASSERT_TRUE(write_record(folder.path(), gone));
+  changes::Record stays = *changes::read_record(folder.path(), "task_thrown").value();
+  stays.stays = "It has commits that were not merged.";
+  stays.looked = std::to_string(clock.wall().ms);
+  ASSERT_TRUE(write_record(folder.path(), stays));
+  for (int i = 0; i < 23; ++i) advance(hour);
+  EXPECT_EQ(cleaned(), "");
+  advance(2 * hour);
+  EXPECT_EQ(cleaned(), "task_thrown__changes ");
+}
+
+TEST_F(CleanUpTest, AClockThatIsSetForwardRemovesNothingForAnHour) {
+  decided("task_old", "merged", day);
+  clock.jump_wall(60 * day);
+  advance(hour);
+  EXPECT_EQ(cleaned(), "");
+  clock.jump_wall(-60 * day);
+  for (int i = 0; i < 4; ++i) advance(hour);
+  EXPECT_EQ(cleaned(), "") << "it was set right";
+}
+
+TEST_F(CleanUpTest, ATaskAtWorkIsLeftAlone) {
+  decided("task_1", "merged", 31 * day);
+  orders->begin_turn(TaskId("task_1"));
+  advance(hour);
+  EXPECT_EQ(cleaned(), "");
+  orders->end_turn(TaskId("task_1"));
+  advance(hour);
+  EXPECT_EQ(cleaned(), "task_1__changes ");
+}
+
+TEST_F(WatchedTest, WhatIsHalfMadeOfAFailedOneIsRemoved) {
+  task.launch.isolate = Isolate::worktree;
+  const auto turn = open();
+  answer(runs().front(),
+         R"({"isolation":)" + isolation("preparing") +
+             R"(,"error":{"code":"storage_full","message":"No space.","reason":"isolation","files":[]}})");
+  EXPECT_TRUE(ear.outcomes.empty());
+  answer("task_1__changes_settle3.0", R"({"isolation":null,"reply":null})");
+  ASSERT_EQ(ear.outcomes.size(), 1u);
+  EXPECT_EQ(ear.outcomes[0].error->message, "No space.");
+  EXPECT_EQ(ear.states(), "preparing none ");
 }
 
 }  // namespace

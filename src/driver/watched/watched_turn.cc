@@ -45,7 +45,8 @@ void WatchedTurn::start() {
   // The real turn is opened only when it is stored that the work tree is ready: it cannot have begun.
   if (isolate_ && !prepared) {
     reattach_ = false;
-    isolated(Isolation{.kind = "worktree", .state = "preparing", .path = {}});
+    const bool clone = request_.task->launch.sandbox != Sandbox::off;
+    isolated(Isolation{.kind = clone ? "clone" : "worktree", .state = "preparing", .path = {}});
     return begin();
   }
   // A start snapshot that is taken now would have what the turn did before the server went.
@@ -82,13 +83,15 @@ void WatchedTurn::begin() {
 void WatchedTurn::begun(Result<ChangesAnswer> answer) {
   if (state_ != State::preparing) return;
   // What may have begun before is opened, to be stopped.
-  if (stopping_) return reattach_ ? open_inner() : unprepare();
+  if (stopping_) return reattach_ ? open_inner() : unprepare({.kind = Outcome::Kind::stopped});
   const std::optional<Error> error =
       !answer ? std::optional(answer.error()) : (answer->refused ? answer->refused : std::nullopt);
   if (isolate_ && (error || !answer->isolation)) {
-    if (answer) isolated(answer->isolation);
     Outcome failed{.kind = Outcome::Kind::failed};
     failed.error = TaskError{"isolation", error ? error->message : "The task's own work tree was not made.", {}};
+    const bool halfway = !answer || (answer->isolation && answer->isolation->state == "preparing");
+    if (halfway && !reattach_) return unprepare(std::move(failed));
+    if (answer) isolated(answer->isolation);
     return over(std::move(failed));
   }
   watched_ = !error && answer->reply.contains("\"watched\":true");
@@ -103,14 +106,15 @@ void WatchedTurn::begun(Result<ChangesAnswer> answer) {
   }));
 }
 
-// It was stopped before it began: what was half made goes, what is whole stays for a retry.
-void WatchedTurn::unprepare() {
-  if (!isolate_) return over({.kind = Outcome::Kind::stopped});
-  parts_.orders.carry_out(*request_.task, "settle", key("settle"),
-                          guarded(alive_, [this](const Result<ChangesAnswer>& settled) {
-                            if (settled) isolated(settled->isolation);
-                            over({.kind = Outcome::Kind::stopped});
-                          }));
+// What is whole stays for a retry.
+void WatchedTurn::unprepare(Outcome outcome) {
+  if (!isolate_) return over(std::move(outcome));
+  parts_.orders.carry_out(
+      *request_.task, "settle", key("settle"),
+      guarded(alive_, [this, outcome = std::move(outcome)](const Result<ChangesAnswer>& settled) mutable {
+        if (settled) isolated(settled->isolation);
+        over(std::move(outcome));
+      }));
 }
 
 void WatchedTurn::open_inner() {
@@ -166,7 +170,7 @@ void WatchedTurn::stop() {
   if (state_ == State::working && turn_) return turn_->stop();
   if (state_ != State::preparing) return;
   // Of a task that was removed nothing is stored any more: nobody would call.
-  if (std::exchange(storing_, false)) return reattach_ ? open_inner() : unprepare();
+  if (std::exchange(storing_, false)) return reattach_ ? open_inner() : unprepare({.kind = Outcome::Kind::stopped});
   parts_.orders.stop(request_.task->id, key("begin"));
 }
 

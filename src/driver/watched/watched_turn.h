@@ -62,7 +62,8 @@ class WatchedTurn final : public Turn, public Sink {
   void look_then_begin();
   void begin();
   void begun(Result<ChangesAnswer> answer);
-  void unprepare();
+  // It does not begin: what was half made of its work tree is removed, and the outcome told.
+  void unprepare(Outcome outcome);
   void open_inner();
   void finished(const Result<ChangesAnswer>& answer);
   void isolated(std::optional<Isolation> isolation);

@@ -40,6 +40,7 @@ function SharedTask({ id }: { id: string }) {
 function Remarks({ listing }: { listing: Listing }) {
   const { t } = useTranslation();
   const left = listing.left_out.length + listing.left_out_more;
+  const uncertain = listing.files.filter((file) => !file.certain).length;
   const shared = listing.shared_with;
   return (
     <>
@@ -48,7 +49,7 @@ function Remarks({ listing }: { listing: Listing }) {
           className="flex flex-wrap items-center gap-x-2 border-b border-line bg-amber-soft px-6 py-1.5 text-sm text-amber max-md:px-4"
           data-testid="shared-with"
         >
-          {t('changes.shared')}
+          {uncertain > 0 ? t('changes.shared', { count: uncertain }) : t('changes.sharedNone')}
           {shared.slice(0, sharedShown).map((id) => (
             <SharedTask key={id} id={id} />
           ))}
@@ -189,7 +190,7 @@ function Looked({ task, listing }: { task: Task; listing: Listing }) {
         )}
       </div>
       {/* On a phone a patch needs the whole screen. */}
-      {!(phone && file) && listing.isolation && <MergeBar task={task} isolation={listing.isolation} />}
+      {!(phone && file) && listing.isolation && <MergeBar task={task} isolation={listing.isolation} listing={listing} />}
       {!(phone && file) && <Remarks listing={listing} />}
       <div className="flex min-h-0 flex-1">
         {phone ? (
@@ -247,7 +248,7 @@ export default function Changes({ task }: { task: Task }) {
   if (data.state === 'unknown')
     return (
       <>
-        {data.isolation && <MergeBar task={task} isolation={data.isolation} />}
+        {data.isolation && <MergeBar task={task} isolation={data.isolation} listing={data} />}
         <Empty icon={FileQuestionMark} title={t('changes.unknown')}>
           <p>{data.why}</p>
           {again}
@@ -257,7 +258,7 @@ export default function Changes({ task }: { task: Task }) {
   if (data.files.length === 0)
     return (
       <>
-        {data.isolation && <MergeBar task={task} isolation={data.isolation} />}
+        {data.isolation && <MergeBar task={task} isolation={data.isolation} listing={data} />}
         <Remarks listing={data} />
         <Empty icon={FileDiff} title={t(data.state === 'live' ? 'changes.noneYet' : 'changes.none')}>
           {data.state === 'live' && <p>{t('changes.noneHint')}</p>}

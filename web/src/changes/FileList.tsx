@@ -1,11 +1,11 @@
 // The files that a task changed. All rows have one height, so 3,000 of them cost what thirty do.
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { MessageSquare } from 'lucide-react';
+import { MessageSquare, Users } from 'lucide-react';
 import { memo, useEffect, useRef, type KeyboardEvent } from 'react';
 
 import type { ChangedFile } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
-import { number } from '../lib/format';
+import { number, shortId } from '../lib/format';
 import { shown } from '../lib/hidden';
 import { usePhone } from '../lib/hooks';
 
@@ -36,6 +36,7 @@ const Row = memo(function Row({ file, on, comments }: { file: ChangedFile; on: b
   const { t } = useTranslation();
   const [letter, tone] = letters[file.status] ?? letters.modified;
   const [name, folder] = cut(file.path);
+  const sharedWith = t('changes.sharedFile', { tasks: (file.shared_with ?? []).map(shortId).join(', ') });
   return (
     <span
       className={`flex h-full items-center gap-2 rounded-lg px-2 ${on ? 'bg-accent-soft' : 'hover:bg-hover'}`}
@@ -49,6 +50,12 @@ const Row = memo(function Row({ file, on, comments }: { file: ChangedFile; on: b
         <bdi className={`truncate ${file.status === 'deleted' ? 'line-through' : ''}`}>{shown(name)}</bdi>
         {folder && <bdi className="min-w-8 flex-1 truncate text-xs text-muted">{shown(folder)}</bdi>}
       </span>
+      {!file.certain && (
+        <span className="shrink-0 text-amber" title={sharedWith} data-testid="shared-file">
+          <Users size={13} aria-hidden />
+          <span className="sr-only">{sharedWith}</span>
+        </span>
+      )}
       {comments > 0 && (
         <span className="flex shrink-0 items-center gap-0.5 text-xs text-accent-text">
           <MessageSquare size={12} aria-hidden />

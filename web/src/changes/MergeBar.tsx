@@ -3,10 +3,11 @@ import { GitBranch, GitMerge, LoaderCircle, MessageSquareWarning, Trash2, Undo2 
 import { useState } from 'react';
 
 import { ApiError } from '../api/client';
-import { isBusy, type Isolation, type Task } from '../api/types';
+import { isBusy, type Changes, type Isolation, type Task } from '../api/types';
 import { sender } from '../chat/sender';
 import { useTranslation } from '../i18n/i18n';
 import { useShownFolder } from '../lib/folders';
+import { bytes } from '../lib/format';
 import { quoted, shown } from '../lib/hidden';
 import { errorText } from '../lib/sentences';
 import { queryClient } from '../queries';
@@ -53,7 +54,13 @@ function Refusal({ error, onAsk }: { error: ApiError; onAsk: (() => void) | null
   );
 }
 
-export function MergeBar({ task, isolation }: { task: Task; isolation: Isolation }) {
+interface Props {
+  task: Task;
+  isolation: Isolation;
+  listing: Pick<Changes, 'bytes' | 'stays'>;
+}
+
+export function MergeBar({ task, isolation, listing }: Props) {
   const { t } = useTranslation();
   const [open, setOpen] = useState<Open>(null);
   const [mode, setMode] = useState<MergeMode>('squash');
@@ -112,6 +119,8 @@ export function MergeBar({ task, isolation }: { task: Task; isolation: Isolation
       <p className="min-w-0 flex-1 break-words max-md:basis-4/5">
         {t(`changes.isolation.${state}`, { branch, target, repo: quoted(repo) })}
         {settled && busy && <span className="text-muted"> {t('changes.whenDone')}</span>}
+        {listing.bytes !== null && <span className="text-muted"> {bytes(listing.bytes)}</span>}
+        {listing.stays && <span className="text-amber"> {shown(listing.stays)}</span>}
       </p>
       {settled && (
         <span className="flex gap-2">

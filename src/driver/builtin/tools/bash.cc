@@ -235,8 +235,7 @@ class BashRun final : public ToolRun, private process::RunListener {
         parts_.background, parts_.engine,
         [request, options = parts_.command, can = parts_.supervisor.abilities(), task, run = run_,
          arguments = arguments_](const GivenUp&) {
-          if (const Status good = run::check_sandbox_of(options, can, task->launch); !good)
-            return refused(good.error());
+          if (const Status good = run::check_sandbox_of(options, can, *task); !good) return refused(good.error());
           if (const auto folder = run::make_artifact_folder(options, task->id); !folder) return refused(folder.error());
           *request =
               run::make_spawn(options, can, *task, run, {"/bin/sh", "-c", one_stream, shell_path(), arguments.command})
