@@ -95,12 +95,13 @@ function(errand_joined out name)
   set(${out} ${made} PARENT_SCOPE)
 endfunction()
 
-# errand_test(NAME SOURCES ... [SEPARATE ...] NEEDS ... [LABELS ...] [OPTIMIZED]): a GoogleTest program, one ctest entry.
+# errand_test(NAME SOURCES ... [SEPARATE ...] NEEDS ... [LABELS ...] [OPTIMIZED] [LONG]): a GoogleTest program, one ctest entry.
 # Its units are compiled several at a time and not optimized, which takes a quarter of the time; the libraries under test
 # are built as ever. SEPARATE: units with names of their own that another unit has too. OPTIMIZED: the test itself computes
-# a lot. (docs/decisions/0023-time.md)
+# a lot. LONG: it runs for many seconds and is started first, so that no processor waits for it at the end.
+# (docs/decisions/0023-time.md)
 function(errand_test name)
-  cmake_parse_arguments(ARG "OPTIMIZED" "" "SOURCES;SEPARATE;NEEDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMIZED;LONG" "" "SOURCES;SEPARATE;NEEDS;LABELS" ${ARGN})
   if(ERRAND_TEST_GROUP GREATER 1)
     errand_joined(ARG_SOURCES ${name} ${ARG_SOURCES})
   endif()
@@ -119,6 +120,9 @@ function(errand_test name)
   target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
+  if(ARG_LONG)
+    set_tests_properties(${name} PROPERTIES COST 60)
+  endif()
 endfunction()
 
 # errand_fuzz(NAME SOURCES ... NEEDS ...): a libFuzzer target; built where ERRAND_FUZZ is on. Its corpus is

@@ -17,9 +17,10 @@ long_part() {
     page) page_unit && e2e release tests/page/*.test.mjs && model_double ;;
     asan) build asan && ctest_in asan -L 'unit|contract' && e2e asan tests/e2e/smoke.test.mjs ;;
     # A simulated life takes ten times as long here: a hundred thousand of them are the release build's.
-    asan-simulation) build asan && ERRAND_SIM_LIVES=10000 ctest_in asan -L simulation ;;
+    asan-simulation) build asan && ERRAND_SIM_LIVES=10000 ctest_in asan/simulation -L simulation ;;
     fuzz) build asan && fuzz ;;
-    tsan) tsan_tests ;;
+    # shellcheck disable=SC2046
+    tsan) build tsan $(thread_tests) && ctest_in tsan -L threads ;;
     packages) release_packages ;;
     tidy) check "clang-tidy on every unit" tidy all ;;
     checks) check "clang-format" format && other_checks ;;

@@ -35,21 +35,46 @@ set_up() {
   say "$(clang++-19 --version | head -n 1), Node $("$node" --version), ccache in $CCACHE_DIR"
 }
 
-# --- A build ahead of its stage
+# --- Work ahead of its stage
+
+# A job is work that no clock is held against: a build, the checks, simulated lives, the fuzzers. scripts/ahead does jobs in
+# the background with the time that nobody else wants: end-to-end tests mostly wait.
+job() {
+  case $1 in
+    asan-build) build asan ;;
+    # shellcheck disable=SC2046
+    tsan-build) build tsan $(thread_tests) ;;
+    checks) checks ;;
+    # Virtual time, and a hundred times the work of the other test programs.
+    asan-simulation) ctest_in asan/simulation -L simulation ;;
+    fuzz) fuzz ;;
+  esac
+}
 
 ahead=''
 
-# build_ahead PRESET...: begins these builds in the background. They get the time that nobody else wants (scripts/ahead):
-# end-to-end tests mostly wait. Whatever becomes of them, `build_now` finishes the work and tells of errors.
-build_ahead() {
+# start_ahead JOB...: begins them, one after the other.
+start_ahead() {
   local preset
   # In the foreground: CMake that is ended halfway leaves a folder that nobody can trust.
-  for preset in "$@"; do configure "$preset" || return; done
-  setsid scripts/ahead "$@" </dev/null >"$reports/ahead.log" 2>&1 &
+  for preset in asan tsan; do configure "$preset" || return; done
+  rm -rf "$reports/ahead" && mkdir -p "$reports/ahead"
+  size=$size reports=$reports setsid scripts/ahead "$@" </dev/null >"$reports/ahead/log" 2>&1 &
   ahead=$!
 }
 
-# stop_ahead: ends that build, where one goes on, and waits until nothing of it is left; what it compiled stays.
+# ahead_done JOB: waits for it, prints what it printed and counts what it counted.
+ahead_done() {
+  local done=$reports/ahead/$1.done counts
+  while [[ ! -f $done ]] && kill -0 "$ahead" 2>/dev/null; do sleep 0.2; done
+  cat "$reports/ahead/$1.log"
+  # One that was ended before it was done has failed.
+  read -ra counts <"$done" || return
+  passed=$((passed + counts[0])) failed=$((failed + counts[1]))
+  ((counts[2] == 0))
+}
+
+# stop_ahead: ends what goes on, and waits until nothing of it is left; what was compiled stays.
 stop_ahead() {
   [[ -n $ahead ]] || return 0
   kill -TERM -- "-$ahead" 2>/dev/null || true
@@ -59,33 +84,20 @@ stop_ahead() {
   ahead=''
 }
 
-# build_now PRESET: the build in the foreground: all of it, or what the build ahead left.
-build_now() { stop_ahead && build "$1"; }
-
 # --- Test programs
 
-# ctest_in PRESET [OPTION...]: the test programs of a build, counted by test case. The options choose among them.
+# ctest_in PRESET[/PART] [OPTION...]: the test programs of a build, counted by test case. The options choose among them; a
+# part has reports of its own.
 ctest_in() {
-  local xml=$reports/$1 seconds=600
+  local xml=$reports/${1/\//-} preset=${1%%/*} seconds=600
   [[ $size == long ]] && seconds=7200
   rm -rf "$xml" && mkdir -p "$xml"
-  GTEST_OUTPUT=xml:$xml/ GTEST_BRIEF=1 ctest --test-dir "build/$1" -j "$(nproc)" --timeout "$seconds" --no-tests=error --output-on-failure \
+  GTEST_OUTPUT=xml:$xml/ GTEST_BRIEF=1 ctest --test-dir "build/$preset" -j "$(nproc)" --timeout "$seconds" --no-tests=error --output-on-failure \
     --output-junit "$xml/ctest.junit" "${@:2}" </dev/null
   count_ctest "$xml"
 }
 
-asan_tests() {
-  # A simulated life takes ten times as long here: a hundred thousand of them are the release build's.
-  [[ $size == long ]] && local -x ERRAND_SIM_LIVES=10000
-  ctest_in asan -L 'unit|contract|simulation'
-}
-
-tsan_tests() {
-  local names
-  stop_ahead && names=$(thread_tests) || return
-  # shellcheck disable=SC2086
-  build tsan $names && ctest_in tsan -L threads
-}
+tsan_tests() { ahead_done tsan-build && ctest_in tsan -L threads; }
 
 # --- Node's test runner
 
@@ -114,7 +126,7 @@ e2e_shared() {
 }
 page_e2e() {
   # shellcheck disable=SC2046
-  ERRAND_BIN=$root/build/release/errand node_tests page 1 $(others_of tests/page/*.test.mjs)
+  ERRAND_BIN=$root/build/release/errand node_tests page 2 $(others_of tests/page/*.test.mjs)
 }
 
 # e2e PRESET FILE...: these, one after the other.
@@ -169,8 +181,8 @@ fuzz_one() {
   found=$2/$name corpus=tests/fuzz/corpus/$name
   mkdir -p "$found"
   # Leaving the found units out of the replay keeps it the same on every machine.
-  { "$1" -runs=0 -timeout=10 -rss_limit_mb=2048 "$corpus" &&
-    "$1" -max_total_time="$3" -seed="$4" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$found-" "$found" "$corpus"; } </dev/null >"$found.log" 2>&1 &&
+  { "$1" -runs=0 -timeout=30 -rss_limit_mb=2048 "$corpus" &&
+    "$1" -max_total_time="$3" -seed="$4" -timeout=30 -rss_limit_mb=2048 -artifact_prefix="$found-" "$found" "$corpus"; } </dev/null >"$found.log" 2>&1 &&
     : >"$found.ok"
 }
 
@@ -185,7 +197,7 @@ format() { sources | xargs clang-format-19 --dry-run -Werror; }
 # The units that differ from where this work began: the uncommitted ones and those of the commits since the main branch.
 # Where this commit is the main branch (a clone made after the push, as in CI) nothing says where the work began, and its
 # last commit is often words alone: there it is all that came since the last pause of two hours between two commits. By
-# their own dates, so that a commit has the same units whenever it is looked at. tidy's two minutes bound what is done.
+# their own dates, so that a commit has the same units whenever it is looked at. tidy's five minutes bound what is done.
 changed_sources() {
   local base
   base=$(git merge-base HEAD origin/main 2>/dev/null || true)
@@ -197,11 +209,11 @@ changed_sources() {
   { git diff --name-only --diff-filter=d "$base" -- 'src/*.cc' && git ls-files --others --exclude-standard -- 'src/*.cc'; } | sort -u
 }
 
-# tidy [all]: clang-tidy on the units that changed, as many as two minutes allow, the quick ones first; it says how many
+# tidy [all]: clang-tidy on the units that changed, as many as five minutes allow, the quick ones first; it says how many
 # were left out and names them in build/test/tidy.left. `all`: every unit of this commit that has not passed yet, however
 # long that takes; a run that was broken off is taken up where it stopped.
 tidy() {
-  local files heavy state=$reports/tidy count left seconds=120 status=0
+  local files heavy state=$reports/tidy count left seconds=300 status=0
   # A unit with Beast or CLI11 in it takes half a minute.
   heavy='#include <(boost/(asio|beast)|CLI/)'
   mkdir -p "$state"

@@ -86,6 +86,19 @@ describe('coming back', async () => {
     assert.deepEqual(texts, ['long 8', 'after the crash']);
   });
 
+  test('a part of the page that could not be fetched comes when it can, and the page is not loaded anew', async (t) => {
+    const server = await Server.start(t);
+    const person = await browser.person(t, server);
+    person.expects_failures = true;
+    let refused = 0;
+    await person.context.route(/SavedViews/, (route) => (refused++ < 1 ? route.abort('connectionrefused') : route.continue()));
+    const page = await person.login('/tasks?status=failed');
+    await page.evaluate(() => (window.stays = true));
+    await page.getByRole('button', { name: 'Save this view' }).waitFor();
+    assert.ok(refused > 0, 'it was refused once');
+    assert.equal(await page.evaluate(() => window.stays), true);
+  });
+
   test('eight tabs share one stream, and each sees what happens in the others', async (t) => {
     const server = await Server.start(t);
     const person = await browser.person(t, server);

@@ -7,6 +7,7 @@ import { createRoot } from 'react-dom/client';
 
 import { access, start } from './api/session';
 import { startI18n } from './i18n/i18n';
+import { arrives } from './lib/arrives';
 import { useStore } from './lib/store';
 import { settled, startLive } from './live/live';
 import { startNotifications } from './live/notify';
@@ -15,7 +16,7 @@ import { router } from './router';
 import { startTheme } from './ui/preferences';
 import { Toaster } from './ui/toast';
 
-const Locked = lazy(() => import('./ui/Locked'));
+const Locked = lazy(() => arrives(() => import('./ui/Locked')));
 
 function App() {
   const state = useStore(access);
@@ -28,9 +29,6 @@ function App() {
     );
   return <RouterProvider router={router} />;
 }
-
-// The server was upgraded under an open page: the files that it would load next are not there any more.
-addEventListener('vite:preloadError', () => location.reload());
 
 async function main(): Promise<void> {
   startTheme();

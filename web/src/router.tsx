@@ -1,12 +1,13 @@
 // The page's addresses. Filters and what is open live in the address, so that they can be kept, shared and gone back to.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 
+import { arrives } from './lib/arrives';
 import { Shell } from './ui/Shell';
 import { chatSearch, taskSearch } from './search';
 import { TasksPage } from './tasks/TasksPage';
 
-const NotFound = lazyRouteComponent(() => import('./ui/Nowhere'), 'NotFound');
-const Broken = lazyRouteComponent(() => import('./ui/Nowhere'), 'Broken');
+const NotFound = lazyRouteComponent(() => arrives(() => import('./ui/Nowhere')), 'NotFound');
+const Broken = lazyRouteComponent(() => arrives(() => import('./ui/Nowhere')), 'Broken');
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
@@ -25,27 +26,27 @@ export const chatRoute = createRoute({
   getParentRoute: () => root,
   path: '/chat',
   validateSearch: chatSearch,
-  component: lazyRouteComponent(() => import('./chat/ChatPage'), 'ChatPage'),
+  component: lazyRouteComponent(() => arrives(() => import('./chat/ChatPage')), 'ChatPage'),
 });
 const agentsRoute = createRoute({
   getParentRoute: () => root,
   path: '/agents',
-  component: lazyRouteComponent(() => import('./pages/AgentsPage'), 'AgentsPage'),
+  component: lazyRouteComponent(() => arrives(() => import('./pages/AgentsPage')), 'AgentsPage'),
 });
 const settingsRoute = createRoute({
   getParentRoute: () => root,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./pages/SettingsPage'), 'SettingsPage'),
+  component: lazyRouteComponent(() => arrives(() => import('./pages/SettingsPage')), 'SettingsPage'),
 });
 const batchesRoute = createRoute({
   getParentRoute: () => root,
   path: '/batches',
-  component: lazyRouteComponent(() => import('./pages/BatchesPage'), 'BatchesPage'),
+  component: lazyRouteComponent(() => arrives(() => import('./pages/BatchesPage')), 'BatchesPage'),
 });
 const usageRoute = createRoute({
   getParentRoute: () => root,
   path: '/usage',
-  component: lazyRouteComponent(() => import('./pages/UsagePage'), 'UsagePage'),
+  component: lazyRouteComponent(() => arrives(() => import('./pages/UsagePage')), 'UsagePage'),
 });
 
 export const router = createRouter({

@@ -190,7 +190,9 @@ function Looked({ task, listing }: { task: Task; listing: Listing }) {
         )}
       </div>
       {/* On a phone a patch needs the whole screen. */}
-      {!(phone && file) && listing.isolation && <MergeBar task={task} isolation={listing.isolation} listing={listing} />}
+      {!(phone && file) && listing.isolation && (
+        <MergeBar task={task} isolation={listing.isolation} listing={listing} />
+      )}
       {!(phone && file) && <Remarks listing={listing} />}
       <div className="flex min-h-0 flex-1">
         {phone ? (

@@ -5,6 +5,7 @@ import { lazy, Suspense } from 'react';
 import { ApiError } from '../api/client';
 import { useTranslation } from '../i18n/i18n';
 import '../i18n/more';
+import { arrives } from '../lib/arrives';
 import { useMedia } from '../lib/hooks';
 import { useTask } from '../queries';
 import type { ChatTab } from '../search';
@@ -12,8 +13,8 @@ import { Empty } from '../ui/Empty';
 import { OpenTask } from './OpenTask';
 
 // One of the two is shown: a page that is loaded with both waits for what nobody sees.
-const Conversations = lazy(() => import('./Conversations'));
-const NewChat = lazy(() => import('./NewChat'));
+const Conversations = lazy(() => arrives(() => import('./Conversations')));
+const NewChat = lazy(() => arrives(() => import('./NewChat')));
 
 export function ChatPage() {
   const { taskId, agentId, tab, forkOf, at } = useSearch({ from: '/chat' });

@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 
 import { needsInput, type Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
+import { arrives } from '../lib/arrives';
 import { quoted, shown as shownName } from '../lib/hidden';
 import { chatTabs, type ChatTab } from '../search';
 import { act } from '../tasks/actions';
@@ -14,11 +15,11 @@ import { Chat } from './Chat';
 import { Ending } from './Ending';
 import { TaskHeader } from './TaskHeader';
 
-const Artifacts = lazy(() => import('./Artifacts'));
-const Changes = lazy(() => import('../changes/Changes'));
-const Details = lazy(() => import('./Details'));
-const LogView = lazy(() => import('./LogView'));
-const Timeline = lazy(() => import('./Timeline'));
+const Artifacts = lazy(() => arrives(() => import('./Artifacts')));
+const Changes = lazy(() => arrives(() => import('../changes/Changes')));
+const Details = lazy(() => arrives(() => import('./Details')));
+const LogView = lazy(() => arrives(() => import('./LogView')));
+const Timeline = lazy(() => arrives(() => import('./Timeline')));
 
 // The window's title, and what a screen reader is told of the task.
 function useAnnouncements(task: Task): void {

@@ -4,6 +4,7 @@ import { lazy, Suspense, useState } from 'react';
 
 import type { Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
+import { arrives } from '../lib/arrives';
 import { useShownFolder } from '../lib/folders';
 import { shortModel } from '../lib/format';
 import { shown as shownName } from '../lib/hidden';
@@ -15,7 +16,7 @@ import type { MenuAt } from '../tasks/TaskMenu';
 import { StatusBadge } from '../ui/StatusBadge';
 import { Usage } from './Usage';
 
-const TaskMenu = lazy(() => import('../tasks/TaskMenu'));
+const TaskMenu = lazy(() => arrives(() => import('../tasks/TaskMenu')));
 
 interface Props {
   task: Task;

@@ -3,6 +3,7 @@
 // files are in its form ({{value}}, key_one, key_other), so that tools for translators read them.
 import { useSyncExternalStore } from 'react';
 
+import { arrives } from '../lib/arrives';
 import { store } from '../lib/store';
 import en from './en.json';
 
@@ -55,7 +56,7 @@ export async function startI18n(): Promise<void> {
 
 export async function setLanguage(next: Language): Promise<void> {
   if (next === 'zh' && words.zh.size === 0)
-    for (const each of await Promise.all([import('./zh.json'), import('./zh.server.json')]))
+    for (const each of await arrives(() => Promise.all([import('./zh.json'), import('./zh.server.json')])))
       addWords('zh', each.default);
   setWords(next);
   document.documentElement.lang = next;

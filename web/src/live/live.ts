@@ -1,6 +1,7 @@
 // This tab's side of the live stream: what it watches, what it hears, and whether it hears anything.
 import type { Counts, TaskEvent } from '../api/types';
 import { lock, onSession } from '../api/session';
+import { arrives } from '../lib/arrives';
 import { ownSharedWorker } from '../lib/scripts';
 import { store } from '../lib/store';
 import type { Connection, FromHub, ToHub } from './protocol';
@@ -29,7 +30,7 @@ function connectHub(receive: (message: FromHub) => void): (message: ToHub) => vo
       // Blocked or broken: this tab keeps a stream of its own.
     }
   }
-  const hub = import('./hub').then(({ Hub }) => new Hub());
+  const hub = arrives(() => import('./hub')).then(({ Hub }) => new Hub());
   const port = { postMessage: (message: FromHub) => queueMicrotask(() => receive(message)) };
   return (message) => void hub.then((own) => own.receive(port, message));
 }

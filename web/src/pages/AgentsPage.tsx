@@ -6,6 +6,7 @@ import { api, call } from '../api/client';
 import type { Agent } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
 import '../i18n/more';
+import { arrives } from '../lib/arrives';
 import { bytes, cost, number, shortDuration } from '../lib/format';
 import { queryClient, useAgents } from '../queries';
 import { showError } from '../tasks/actions';
@@ -15,7 +16,7 @@ import type { Confirmation } from '../ui/Dialog';
 import { Empty } from '../ui/Empty';
 import { toast } from '../ui/toast';
 
-const AgentEditor = lazy(() => import('./AgentEditor'));
+const AgentEditor = lazy(() => arrives(() => import('./AgentEditor')));
 
 interface Editing {
   agent?: Agent;

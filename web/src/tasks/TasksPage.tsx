@@ -5,6 +5,7 @@ import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } fro
 
 import type { Task } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
+import { arrives } from '../lib/arrives';
 import { quoted } from '../lib/hidden';
 import { usePhone } from '../lib/hooks';
 import { useStore } from '../lib/store';
@@ -22,12 +23,12 @@ import { useTaskKeys } from './useTaskKeys';
 import { useTaskRows } from './useTaskRows';
 
 // What not everybody sees at once comes when it is needed: the first row waits for none of it.
-const BatchHeader = lazy(() => import('./BatchHeader'));
-const BulkBar = lazy(() => import('./BulkBar'));
-const Confirm = lazy(() => import('../ui/Confirm'));
-const NoTasks = lazy(() => import('./NoTasks'));
-const TaskMenu = lazy(() => import('./TaskMenu'));
-const UsageLimits = lazy(() => import('./UsageLimits'));
+const BatchHeader = lazy(() => arrives(() => import('./BatchHeader')));
+const BulkBar = lazy(() => arrives(() => import('./BulkBar')));
+const Confirm = lazy(() => arrives(() => import('../ui/Confirm')));
+const NoTasks = lazy(() => arrives(() => import('./NoTasks')));
+const TaskMenu = lazy(() => arrives(() => import('./TaskMenu')));
+const UsageLimits = lazy(() => arrives(() => import('./UsageLimits')));
 
 const headHeight = 36; // Of the columns' names, which stay where the rows scroll.
 const barHeight = 80; // What floats above the last rows while some are selected.

@@ -4,12 +4,13 @@ import { lazy, memo, Suspense, useEffect, useRef, useState, type RefObject } fro
 
 import type { Counts } from '../api/types';
 import { useTranslation } from '../i18n/i18n';
+import { arrives } from '../lib/arrives';
 import { number, shortId } from '../lib/format';
 import { useChanged } from '../lib/hooks';
 import { useAgents } from '../queries';
 import { filters, sorts, type Filter, type Sort, type TaskSearch } from '../search';
 
-const SavedViews = lazy(() => import('./SavedViews'));
+const SavedViews = lazy(() => arrives(() => import('./SavedViews')));
 
 function countOf(filter: Filter | undefined, counts: Counts | undefined, asking: number): number | undefined {
   if (filter === 'needs-input') return asking;

@@ -2,6 +2,7 @@ import { Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 
 import { useTranslation } from '../i18n/i18n';
+import { arrives } from '../lib/arrives';
 import { useFolders } from '../lib/folders';
 import { usePhone } from '../lib/hooks';
 import { useKeys } from '../lib/keys';
@@ -10,8 +11,8 @@ import { connection } from '../live/live';
 import { ConnectionState, Sidebar } from './Sidebar';
 import { StoreState } from './StoreState';
 
-const Palette = lazy(() => import('./Palette'));
-const Shortcuts = lazy(() => import('./Shortcuts'));
+const Palette = lazy(() => arrives(() => import('./Palette')));
+const Shortcuts = lazy(() => arrives(() => import('./Shortcuts')));
 export const paletteOpen = store(false);
 
 export function Shell() {
