@@ -318,7 +318,7 @@ TEST_F(SetUpTest, WhereItFailsTheTaskFailsAndNothingOfTheWorkTreeIsLeft) {
 TEST_F(SetUpTest, ItIsStoppedWithItsTask) {
   const auto turn = at_work();
   turn->stop();
-  EXPECT_TRUE(std::ranges::contains(supervisor.calls, std::string("stop ") + run));
+  EXPECT_EQ(std::ranges::count(supervisor.calls, std::string("stop ") + run), 1);
   pass();
   if (!supervisor.runs.at(run).end) supervisor.end(run, {.how = RunEnd::How::stopped});
   pass();
