@@ -32,6 +32,7 @@ void visit_texts(O& order, Visit field) {
   field("path", order.path);
   field("mode", order.mode);
   field("message", order.message);
+  field("setup_run", order.setup_run);
   field("now", order.now);
   field("max_bytes", order.max_bytes);
 }
@@ -78,6 +79,19 @@ std::string folder_of(const Record& record) {
   return inside ? record.path + "/" + below.string() : record.path;
 }
 
+// A set-up command is to follow.
+bool is_to_be_set_up(const Order& order, const Record& record) {
+  return !record.kind.empty() && !order.setup_run.empty() && record.set_up.empty();
+}
+
+// The last run of the set-up command is named beside the record: its log is found by it, also when the rest is gone.
+Status mark_set_up(const Order& order, const Record& record) {
+  if (!is_to_be_set_up(order, record)) return {};
+  const int failed = replace_file(set_up_mark(order.data_dir, order.task), order.setup_run, 0600, Durability::process);
+  if (failed == 0) return {};
+  return fail(failed == ENOSPC ? Code::storage_full : Code::unavailable, "The record cannot be written.", "store");
+}
+
 // What the work trees of all tasks take together.
 Status may_have_another(const Order& order) {
   const int64_t most = number_in(order.max_bytes, 0);
@@ -87,15 +101,15 @@ Status may_have_another(const Order& order) {
     if (record.task != order.task && !record.kind.empty() && record.state != "discarded" && record.cleaned.empty())
       bytes += number_in(record.bytes, 0);
   if (bytes < most) return {};
-  return fail(
-      Code::exhausted,
-      fmt::format("The work trees of tasks take {} MiB already, and at most {} MiB are allowed. Discard some of "
-                  "them, or delete tasks that you no longer need; `errand doctor` shows what they take.",
-                  bytes >> 20, most >> 20),
-      "isolation");
+  return fail(Code::exhausted,
+              fmt::format("The work trees of tasks take {} MiB already, and the setting changes_max_bytes allows {} "
+                          "MiB. Discard some of "
+                          "them, or delete tasks that you no longer need; `errand doctor` shows what they take.",
+                          bytes >> 20, most >> 20),
+              "isolation");
 }
 
-std::string begun_reply(const Record& record, bool watched, const std::string& why, size_t copied) {
+std::string begun_reply(const Order& order, const Record& record, bool watched, const std::string& why, size_t copied) {
   std::string text;
   JsonOut out(text);
   const std::string work_dir = folder_of(record);
@@ -106,6 +120,7 @@ std::string begun_reply(const Record& record, bool watched, const std::string& w
       .text_or_null("why", why)
       .field("work_dir", work_dir)
       .field("copied", copied)
+      .field("set_up", watched && is_to_be_set_up(order, record))
       .end();
   return text;
 }
@@ -114,6 +129,7 @@ Done begin_isolated(const Order& order, Record record, const Store& store, const
   if (Status may = may_have_another(order); !may) return refused(std::nullopt, may.error());
   record.kind = order.sandboxed ? "clone" : "worktree";
   record.state = "preparing";
+  record.set_up.clear();
   record.base_kind = order.dirty ? "dirty" : "head";
   Result<Head> head = head_of(record.repository);
   if (!head) return refused(record, head.error());
@@ -137,11 +153,38 @@ Done begin_isolated(const Order& order, Record record, const Store& store, const
   if (Status made = make_worktree(order.data_dir, record, commit, tree, order.title); !made)
     return refused(record, {made.error().code, made.error().message, "isolation"});
   const size_t copied = copy_included(store, record).value_or(0);
-  record.state = "ready";
+  if (Status marked = mark_set_up(order, record); !marked) return refused(record, marked.error());
+  if (!is_to_be_set_up(order, record)) record.state = "ready";
   record.began = now_text(order);
   record.bytes = std::to_string(disk_bytes(record.path));
   if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
-  return {record, begun_reply(record, true, "", copied), {}};
+  return {record, begun_reply(order, record, true, "", copied), {}};
+}
+
+// What the set-up command did to the files is no change of the task's.
+Done ready(const Order& order, Record record) {
+  if (record.state == "preparing") {
+    const Store store = Store::at(record.store);
+    Result<Fd> lock = store.lock();
+    if (!lock) return refused(record, lock.error());
+    if (record.is_clone())
+      if (Status taken = take_commits(store, record); !taken) return refused(record, taken.error());
+    Result<Snapshot> taken = take_snapshot(store, record.place(), own_index(order), !record.is_clone());
+    if (!taken) return refused(record, taken.error());
+    // Where it changed nothing the start stays a commit of the user's.
+    if (store.tree_of(record.start) != taken->tree) {
+      record.start = taken->commit;
+      if (Status kept = store.set_ref(ref_of(record, "start"), record.start); !kept)
+        return refused(record, kept.error());
+      (void)keep_objects(store, record.start, record.base);
+    }
+    record.state = "ready";
+    record.began = now_text(order);
+  }
+  record.set_up = "done";
+  record.bytes = std::to_string(disk_bytes(record.path));
+  if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
+  return {record, begun_reply(order, record, true, "", 0), {}};
 }
 
 Done begin(const Order& order) {
@@ -178,15 +221,16 @@ Done begin(const Order& order) {
     record.decided.clear(), record.stays.clear();
     if (record.state == "merged" || record.state == "conflict" || record.state == "kept") record.state = "ready";
     record.end.clear(), record.ended.clear();
+    if (Status marked = mark_set_up(order, record); !marked) return refused(record, marked.error());
     if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
-    return {record, begun_reply(record, true, "", 0), {}};
+    return {record, begun_reply(order, record, true, "", 0), {}};
   }
   Record record = *known ? **known : Record{};
   record.task = order.task;
   record.work_dir = order.work_dir;
   const auto without = [&](const Error& error) -> Done {
     if (order.isolate) return refused(std::nullopt, {error.code, error.message, "isolation"});
-    return {std::nullopt, begun_reply(record, false, error.message, 0), {}};
+    return {std::nullopt, begun_reply(order, record, false, error.message, 0), {}};
   };
   Result<Repository> found = find_repository(order.work_dir);
   if (!found) return without(found.error());
@@ -210,7 +254,8 @@ Done begin(const Order& order) {
   if (!order.isolate || order.dirty || head_of(*found).value_or(Head{}).commit.empty()) {
     Result<Snapshot> taken = take_snapshot(*store, *found, own_index(order), true);
     if (!taken) {
-      fs::remove_all(task_folder(order.data_dir, order.task), error);
+      fs::remove(own_index(order), error);
+      fs::remove(task_folder(order.data_dir, order.task), error);
       return without(taken.error());
     }
     start = std::move(*taken);
@@ -220,7 +265,7 @@ Done begin(const Order& order) {
   record.began = now_text(order);
   if (Status kept = store->set_ref(ref_of(record, "start"), record.start); !kept) return without(kept.error());
   if (Status kept = write_record(order.data_dir, record); !kept) return without(kept.error());
-  return {record, begun_reply(record, true, "", 0), {}};
+  return {record, begun_reply(order, record, true, "", 0), {}};
 }
 
 // --- what changed
@@ -515,6 +560,8 @@ Done restore(const Order& order, Record record) {
   record.base = base;
   record.tip.clear();
   record.state = "ready";
+  // What the set-up command made is mostly ignored by git, and so not there again.
+  record.set_up.clear();
   record.decided.clear(), record.looked.clear(), record.stays.clear(), record.cleaned.clear();
   record.bytes = std::to_string(disk_bytes(record.path));
   if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
@@ -593,8 +640,11 @@ Done settle(const Order& order, Record record) {
     const Store store = Store::at(record.store);
     drop_unborn(order.data_dir, record);
     store.drop_refs("refs/errand/" + record.task + "/");
+    // But for the mark of the set-up command: its log says why there is no work tree.
     std::error_code error;
-    fs::remove_all(task_folder(order.data_dir, order.task), error);
+    for (const char* name : {"/record", "/index", "/index.lock"})
+      fs::remove(task_folder(order.data_dir, order.task) + name, error);
+    fs::remove(task_folder(order.data_dir, order.task), error);
     return {std::nullopt, "null", {}};
   }
   if (record.state == "ready" && is_lost(record)) record.state = "lost";
@@ -620,9 +670,9 @@ Done dispatch(const Order& order) {
   if (order.order == "patch") return patch(order, record);
   if (order.order == "forget") return forget(order, record);
   using Act = Done (*)(const Order&, Record);
-  constexpr std::pair<std::string_view, Act> acts[] = {{"merging", merging}, {"merge", merge},   {"take", merge},
-                                                       {"publish", publish}, {"undo", undo},     {"discard", discard},
-                                                       {"restore", restore}, {"settle", settle}, {"clean", clean}};
+  constexpr std::pair<std::string_view, Act> acts[] = {
+      {"merging", merging}, {"merge", merge},     {"take", merge},    {"publish", publish}, {"undo", undo},
+      {"discard", discard}, {"restore", restore}, {"settle", settle}, {"clean", clean},     {"ready", ready}};
   for (const auto& [name, act] : acts)
     if (order.order == name)
       return must_be_isolated(order, record, [&](Record settled) { return act(order, std::move(settled)); });

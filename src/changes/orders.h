@@ -2,6 +2,7 @@
 // driver/watched/orders.h has it started.
 //
 //   begin    before a turn: the start snapshot, and the task's own work tree where it has one. May be repeated.
+//   ready    behind the set-up command of a new work tree: what that changed is not the task's
 //   finish   behind a turn: the end snapshot, the list and the patch, kept with the task
 //   list     the files that changed: as they are now, or as the task left them
 //   file     one file's patch
@@ -32,6 +33,7 @@ struct Order {
   bool isolate = false;
   bool dirty = false;          // The work tree begins with what is uncommitted.
   bool sandboxed = false;      // It is a clone.
+  std::string setup_run = {};  // The run of the set-up command that is to follow; empty: none is.
   std::string now = {};        // Wall time in milliseconds, by the server's clock; empty: by this machine's.
   std::string max_bytes = {};  // Of all work trees together; 0 or empty: no bound.
   std::string path = {};       // `file`: as the list has it.

@@ -31,6 +31,7 @@ struct Record {
   std::string merged_from, merged_to;  // Where the target stood, and where it was put.
   std::string merged_at;               // The work tree that had it; empty: none.
   std::string tip;                     // The branch's commit when the work tree was removed.
+  std::string set_up;                  // "done": the set-up command ran in it.
   std::string decided;                 // When it was merged or discarded; wall time in milliseconds.
   std::string looked;                  // When a clean-up last looked at it,
   std::string stays;                   // and why that left it, as a sentence;
@@ -47,6 +48,8 @@ struct Record {
 };
 
 std::string task_folder(const std::string& data_dir, const std::string& task);
+// The file that names the last run of the task's set-up command. It stays for as long as the task does.
+std::string set_up_mark(const std::string& data_dir, const std::string& task);
 // The number in a text of ours; `otherwise` where there is none.
 int64_t number_in(const std::string& text, int64_t otherwise);
 // All that are kept, by the names of their folders; damaged ones are left out.

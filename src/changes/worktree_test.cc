@@ -192,6 +192,58 @@ TEST(Worktree, AnEmptyRepositoryCanBeClonedToo) {
   EXPECT_EQ(repo.sh("cat a && git status --porcelain", repo.record().path), "1\n");
 }
 
+TEST(Worktree, WhatTheSetUpCommandChangedIsNotTheTasks) {
+  const TestRepo repo;
+  repo.write("a", "1\n");
+  repo.write("lock", "1\n");
+  repo.commit();
+  Order begin = repo.order("begin");
+  begin.isolate = true;
+  begin.setup_run = "task_01__setup_1.0";
+  const std::string begun = carry_out(begin);
+  EXPECT_TRUE(begun.contains("\"set_up\":true") && begun.contains("\"state\":\"preparing\"")) << begun;
+  EXPECT_EQ(file_text(set_up_mark(repo.data(), "task_01")), "task_01__setup_1.0");
+  const std::string tree = repo.record().path;
+  std::ofstream(tree + "/lock") << "2\n";
+  std::ofstream(tree + "/made") << "m\n";
+  begin.order = "ready";
+  const std::string ready = carry_out(begin);
+  EXPECT_TRUE(ready.contains("\"state\":\"ready\"") && ready.contains("\"set_up\":false")) << ready;
+  std::ofstream(tree + "/a") << "task\n";
+  EXPECT_TRUE(repo.carry_out("finish").contains("\"files_total\":1"));
+  EXPECT_TRUE(repo.merge().contains("merged"));
+  EXPECT_EQ(repo.sh("git diff --name-only HEAD^ HEAD"), "a\n");
+  // A further turn needs none; one behind a restore does.
+  begin.order = "begin";
+  begin.setup_run = "task_01__setup_2.0";
+  EXPECT_TRUE(carry_out(begin).contains("\"set_up\":false"));
+  EXPECT_EQ(file_text(set_up_mark(repo.data(), "task_01")), "task_01__setup_1.0") << "the log of the one that ran";
+  repo.carry_out("discard");
+  repo.carry_out("restore");
+  EXPECT_TRUE(carry_out(begin).contains("\"set_up\":true"));
+  EXPECT_TRUE(repo.carry_out("settle").contains("\"state\":\"ready\"")) << "its files are not thrown away for that";
+  EXPECT_EQ(file_text(tree + "/a"), "task\n");
+}
+
+TEST(Worktree, OneWhoseSetUpFailedGoesAndTheMarkOfItsLogStays) {
+  const TestRepo repo;
+  repo.write("a", "1\n");
+  repo.commit();
+  const std::string before = repo.user_state();
+  Order begin = repo.order("begin");
+  begin.isolate = true;
+  begin.setup_run = "task_01__setup_1.0";
+  carry_out(begin);
+  const std::string tree = repo.record().path;
+  EXPECT_TRUE(repo.carry_out("settle").contains("\"isolation\":null"));
+  EXPECT_FALSE(std::filesystem::exists(tree));
+  EXPECT_EQ(repo.user_state(), before);
+  EXPECT_EQ(repo.record().task, "");
+  EXPECT_EQ(file_text(set_up_mark(repo.data(), "task_01")), "task_01__setup_1.0");
+  repo.carry_out("forget");
+  EXPECT_FALSE(std::filesystem::exists(task_folder(repo.data(), "task_01")));
+}
+
 // --- clean-up
 
 struct Old {
@@ -283,7 +335,7 @@ TEST(Worktree, SizesAreCountedAndNoneIsMadeBeyondTheBound) {
   begin.isolate = true;
   begin.max_bytes = "50000";
   const std::string refused = carry_out(begin);
-  EXPECT_TRUE(refused.contains("are allowed") && refused.contains("\"reason\":\"isolation\"")) << refused;
+  EXPECT_TRUE(refused.contains("changes_max_bytes") && refused.contains("\"reason\":\"isolation\"")) << refused;
   repo.carry_out("discard");
   EXPECT_TRUE(carry_out(begin).contains("\"reply\":"));
 }
