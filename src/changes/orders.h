@@ -7,7 +7,10 @@
 //   list     the files that changed: as they are now, or as the task left them
 //   file     one file's patch
 //   patch    all of it: the name of a file beside the record
-//   merge, undo, discard, restore    what the user decides; before a merge, `merging` says that it comes
+//   merge, undo, discard, restore    what the user decides; before a merge `merging`, and before an undo `undoing`,
+//   says
+//            that it comes
+//   hold     before a test runs in the work tree: what is changed there from now on is not the task's
 //   take     a merge of what the task left at its end: nothing that was done in its work tree since
 //   publish  a commit of what changed, for somebody else's repository; no branch is moved
 //   settle   after a crash: what was being merged is finished or taken back, a work tree that was half made goes
@@ -39,6 +42,7 @@ struct Order {
   std::string path = {};       // `file`: as the list has it.
   std::string mode = {};
   std::string message = {};
+  bool with_later = false;  // `merge`: also what was changed in the work tree since a test.
   bool operator==(const Order&) const = default;
 };
 

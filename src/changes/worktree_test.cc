@@ -246,81 +246,71 @@ TEST(Worktree, OneWhoseSetUpFailedGoesAndTheMarkOfItsLogStays) {
 
 // --- clean-up
 
-struct Old {
-  TestRepo repo;
-  std::string tree;
+struct Old : IsolatedRepo {
   explicit Old(const char* decided = "merge") {
-    repo.write("a", "1\n");
-    repo.commit();
-    tree = repo.isolate();
-    std::ofstream(tree + "/a") << "2\n";
-    repo.carry_out("finish");
-    EXPECT_TRUE(repo.carry_out(decided).contains("\"reply\":"));
+    edit("a", "2\n");
+    carry_out("finish");
+    EXPECT_TRUE(carry_out(decided).contains("\"reply\":"));
   }
   // Why it stays; empty: it went.
   std::string clean() const {
-    EXPECT_TRUE(repo.carry_out("clean").contains("\"reply\":"));
-    return repo.record().stays;
+    EXPECT_TRUE(carry_out("clean").contains("\"reply\":"));
+    return record().stays;
   }
-  bool is_there() const { return std::filesystem::exists(tree); }
 };
 
 TEST(CleanUp, AMergedWorkTreeGoesWithItsBranchAndCanBeMadeAgain) {
   const Old old;
   EXPECT_EQ(old.clean(), "");
   EXPECT_FALSE(old.is_there());
-  EXPECT_EQ(old.repo.sh("git branch --list 'errand/*' && git worktree list | wc -l"), "1\n");
-  EXPECT_EQ(old.repo.record().state, "merged");
-  EXPECT_TRUE(old.repo.carry_out("list").contains("\"path\":\"a\"")) << "what it changed is still known";
-  EXPECT_TRUE(old.repo.carry_out("begin").contains("--restore")) << "it does not work in an empty folder instead";
-  EXPECT_TRUE(old.repo.carry_out("restore").contains("\"state\":\"ready\""));
+  EXPECT_EQ(old.sh("git branch --list 'errand/*' && git worktree list | wc -l"), "1\n");
+  EXPECT_EQ(old.record().state, "merged");
+  EXPECT_TRUE(old.carry_out("list").contains("\"path\":\"a\"")) << "what it changed is still known";
+  EXPECT_TRUE(old.carry_out("begin").contains("--restore")) << "it does not work in an empty folder instead";
+  EXPECT_TRUE(old.carry_out("restore").contains("\"state\":\"ready\""));
   EXPECT_EQ(file_text(old.tree + "/a"), "2\n");
 }
 
 TEST(CleanUp, WhatWouldBeMissedIsNamedAndStays) {
   const Old files;
-  std::ofstream(files.tree + "/untracked") << "u\n";
+  files.edit("untracked", "u\n");
   EXPECT_EQ(files.clean(), "It has changes that were not merged.");
   EXPECT_TRUE(files.is_there());
   std::filesystem::remove(files.tree + "/untracked");
   EXPECT_EQ(files.clean(), "");
   const Old commits;
-  commits.repo.sh("git commit -q --allow-empty -m more", commits.tree);
+  commits.sh("git commit -q --allow-empty -m more", commits.tree);
   EXPECT_EQ(commits.clean(), "It has commits that were not merged.");
   EXPECT_TRUE(commits.is_there());
   const Old elsewhere;
-  elsewhere.repo.sh("git checkout -q -b mine", elsewhere.tree);
+  elsewhere.sh("git checkout -q -b mine", elsewhere.tree);
   EXPECT_EQ(elsewhere.clean(), "Another branch is checked out there.");
   const Old locked;
-  locked.repo.sh("git worktree unlock '" + locked.tree + "' && git worktree lock --reason 'my disk' '" + locked.tree +
-                 "'");
+  locked.sh("git worktree unlock '" + locked.tree + "' && git worktree lock --reason 'my disk' '" + locked.tree + "'");
   EXPECT_EQ(locked.clean(), "Somebody locked it: my disk.");
   EXPECT_TRUE(locked.is_there());
   const Old gone;
   std::filesystem::remove_all(gone.tree);
   EXPECT_TRUE(gone.clean().contains("no longer exists"));
-  EXPECT_TRUE(gone.repo.sh("git branch --list 'errand/*'").contains("errand/")) << "its branch is nobody's to delete";
+  EXPECT_TRUE(gone.sh("git branch --list 'errand/*'").contains("errand/")) << "its branch is nobody's to delete";
 }
 
 TEST(CleanUp, WhatWasDiscardedCannotBeTakenBackAndItsPatchOpens) {
   const Old old("discard");
   EXPECT_EQ(old.clean(), "");
-  EXPECT_TRUE(old.repo.carry_out("restore").contains("\"reason\":\"expired\""));
-  EXPECT_TRUE(old.repo.carry_out("list").contains("\"path\":\"a\""));
-  Order file = old.repo.order("file");
+  EXPECT_TRUE(old.carry_out("restore").contains("\"reason\":\"expired\""));
+  EXPECT_TRUE(old.carry_out("list").contains("\"path\":\"a\""));
+  Order file = old.order("file");
   file.path = "a";
-  EXPECT_TRUE(carry_out(file).contains("+2"));
-  EXPECT_EQ(old.repo.sh("git --git-dir='" + old.repo.record().store + "' for-each-ref"), "");
+  EXPECT_TRUE(changes::carry_out(file).contains("-9"));
+  EXPECT_EQ(old.sh("git --git-dir='" + old.record().store + "' for-each-ref"), "");
 }
 
 TEST(CleanUp, WhatIsNotDecidedIsNotTouched) {
-  const TestRepo repo;
-  repo.write("a", "1\n");
-  repo.commit();
-  const std::string tree = repo.isolate();
+  const IsolatedRepo repo;
   repo.carry_out("finish");
   repo.carry_out("clean");
-  EXPECT_TRUE(std::filesystem::exists(tree));
+  EXPECT_TRUE(repo.is_there());
   EXPECT_EQ(repo.record().stays, "");
 }
 

@@ -178,6 +178,7 @@ struct MergeArgs {
   std::string mode, message;
   bool ask = false;  // The agent, for the message.
   bool discard_others = false;
+  bool with_later = false;
   bool undo = false;
 };
 

@@ -261,11 +261,14 @@ Made merge_setup(CLI::App& app, Globals&) {
   auto* ask = app.add_flag("--ask", args->ask, "First ask the agent for the commit's message")->excludes(message);
   auto* others = app.add_flag("--discard-others", args->discard_others,
                               "Of several attempts: merge this one as it ended, and discard the others of its batch");
+  auto* later = app.add_flag("--with-later", args->with_later,
+                             "Also merge what was changed in its work tree since a test ran there (errand compare)");
   app.add_flag("--undo", args->undo, "Take the merge back, as long as nothing was built on it")
       ->excludes(mode)
       ->excludes(message)
       ->excludes(ask)
-      ->excludes(others);
+      ->excludes(others)
+      ->excludes(later);
   return [args] { return *args; };
 }
 

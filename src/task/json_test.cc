@@ -154,7 +154,8 @@ TEST(TaskJson, ProgressComesBackAsItWasStored) {
                                .branch = "errand/x",
                                .base = "abc",
                                .repo = "/repo",
-                               .target = "main"};
+                               .target = "main",
+                               .bytes = 4096};
   Task read;
   EXPECT_TRUE(decode_progress(encode_progress(moving), read));
   EXPECT_EQ(read, moving);

@@ -60,6 +60,8 @@ test('Sizes are shown, and no further work tree is made beyond the bound', async
   assert.ok(list.bytes >= 300_000, String(list.bytes));
   assert.equal(list.stays, null);
   assert.match((await errand(server, ['doctor', '--json'])).out, /1 work tree of tasks, \d+\.\d kB/);
+  assert.equal((await server.task(one.id)).isolation.bytes, list.bytes);
+  assert.match((await errand(server, ['show', one.id])).out, /work tree +ready, branch errand\/.*, [\d.]+ kB\n/);
   await server.expect(200, 'PATCH', '/api/settings', { changes_max_bytes: 100_000 });
   const task = await server.run('touch ran', { work_dir: repo.top, isolate: 'worktree' });
   const failed = await server.at_rest(task.id);

@@ -94,6 +94,7 @@ void read_isolation(Fields& fields, std::optional<Isolation>& into) {
     inner.text("base", isolation.base, any);
     inner.text("repo", isolation.repo, any);
     inner.text("target", isolation.target, any);
+    inner.integer("bytes", isolation.bytes, 0, INT64_MAX);
   });
 }
 
@@ -214,6 +215,7 @@ void Orders::ask(std::shared_ptr<const Task> task, ChangesAsk ask, Answered done
   order.path = std::move(ask.path);
   order.mode = std::move(ask.mode);
   order.message = std::move(ask.message);
+  order.with_later = ask.with_later;
   add(task->id, ask.order, next_key(ask.order), encode(order), std::move(done));
 }
 
