@@ -44,6 +44,7 @@ struct LaunchArgs {
   std::optional<Millis> progress_every;
   bool isolate = false;      // In a git work tree of its own.
   std::string isolate_base;  // head, dirty; empty: the server's default.
+  std::string isolate_setup;
   Stay stay = Stay::no;
 };
 
@@ -150,6 +151,7 @@ struct LogsArgs {
   std::optional<int> tail;
   std::optional<int> attempt;
   std::optional<int> run;
+  bool setup = false;  // Of what prepared its work tree.
   std::string grep;
   std::string since;  // A time, or how long ago.
   bool only_out = false, only_err = false;
@@ -176,6 +178,7 @@ struct MergeArgs {
   std::string mode, message;
   bool ask = false;  // The agent, for the message.
   bool discard_others = false;
+  bool with_later = false;
   bool undo = false;
 };
 

@@ -20,8 +20,9 @@ int list_devices(Context& context) {
   if (devices.empty()) context.screen.say("No phone is paired. Pair one: errand phone");
   for (const std::string& device : devices)
     context.screen.out_line(fmt::format("{}  {:<20}  {}  paired {}  last used {}", member(device, "id"),
-                                        texts_of(device, "scopes"), one_line(member(device, "name")),
-                                        member(device, "created_at"), member(device, "last_used_at")));
+                                        fmt::to_string(fmt::join(texts_of(device, "scopes"), ",")),
+                                        one_line(member(device, "name")), member(device, "created_at"),
+                                        member(device, "last_used_at")));
   return code(Exit::ok);
 }
 

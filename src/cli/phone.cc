@@ -52,7 +52,7 @@ void show(const Screen& screen, const std::string& page, const std::string& link
     screen.out_line("(The terminal is too narrow for a code to scan.)");
   }
   screen.out_line(fmt::format("Or open  {}  and type  {}", page, member(reply, "code")));
-  const std::string scopes = texts_of(reply, "scopes");
+  const std::string scopes = fmt::to_string(fmt::join(texts_of(reply, "scopes"), ","));
   screen.say(fmt::format("The code works once, for {} s. The phone may do this: {}.{}", member(reply, "expires_in_s"),
                          scopes,
                          scopes.contains("approve") ? " With approve it can allow whatever an agent asks for." : ""));

@@ -40,8 +40,9 @@ int list(Context& context) {
   const auto or_dash = [](const std::string& text) { return text.empty() ? std::string("-") : text; };
   for (const std::string& token : elements(*reply, "tokens")) {
     context.screen.out_line(fmt::format("{}  {:<24}  {}  until {}  last used {}", member(token, "id"),
-                                        texts_of(token, "scopes"), member(token, "name"),
-                                        or_dash(member(token, "expires_at")), or_dash(member(token, "last_used_at"))));
+                                        fmt::to_string(fmt::join(texts_of(token, "scopes"), ",")),
+                                        member(token, "name"), or_dash(member(token, "expires_at")),
+                                        or_dash(member(token, "last_used_at"))));
   }
   return code(Exit::ok);
 }

@@ -37,6 +37,7 @@ export type ChangedFile = Schemas['ChangedFile'];
 export type FilePatch = Schemas['FilePatch'];
 export type Isolation = Schemas['Isolation'];
 export type Attempt = Schemas['Attempt'];
+export type NewAttempts = Schemas['NewAttempts'];
 export type CommitText = Schemas['CommitText'];
 export type Artifact = Schemas['Artifact'];
 export type ArtifactPreview = Schemas['ArtifactPreview'];

@@ -227,6 +227,7 @@ export default function AgentEditor({ agent, copy, agents, onClose }: Props) {
             ))}
           </select>
         ))}
+        {area('setup', t('agents.edit.setup'), 1, 'npm ci', t('agents.edit.setupHint'), true)}
         {group(
           t('agents.edit.budget'),
           <>

@@ -21,6 +21,7 @@ const agent = (more: Partial<Agent> = {}): Agent => ({
   enable_mcp: false,
   isolate: null,
   isolate_base: null,
+  isolate_setup: null,
   options: {},
   prompt: null,
   tools: [],
@@ -87,10 +88,11 @@ describe('the form of an agent', () => {
       tools: ['read'],
       max_steps: 9,
       isolate: 'worktree',
+      isolate_setup: 'npm ci',
     } as unknown as Partial<Agent>);
     const form = formOf(known);
     expect(form).toMatchObject({ rules: 'allow bash git *', permission: 'deny', cost: '2', steps: '9', tools: 'read' });
-    expect(form).toMatchObject({ cpu: '', memory: '1', processes: '9' });
+    expect(form).toMatchObject({ cpu: '', memory: '1', processes: '9', setup: 'npm ci' });
     // What the form does not show (turns, open files, nice, its own work tree) stays.
     expect(bodyOf(form, known)).toEqual({
       name: 'reviewer',
@@ -105,6 +107,7 @@ describe('the form of an agent', () => {
       limits: { memory_bytes: 1_000_000, processes: 9, open_files: 64, nice: 5 },
       options: { effort: 'low' },
       isolate: 'worktree',
+      isolate_setup: 'npm ci',
     });
     expect(bodyOf(formOf(agent({ permission: 'allow' })))).toMatchObject({ permission: 'allow' });
   });
