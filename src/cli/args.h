@@ -285,6 +285,15 @@ struct NotifyArgs {
   bool subtasks = false;
 };
 
+struct PhoneArgs {
+  std::string scopes;   // Empty: the server's usual ones.
+  std::string address;  // Where the phone reaches the page; empty: as the server knows it.
+};
+
+struct DeviceArgs {
+  std::string revoke;  // The device's id; empty: they are listed.
+};
+
 struct QuotaArgs {
   bool clear = false;
   std::string account;  // To clear; empty: all.
@@ -347,12 +356,13 @@ struct RestartArgs {};
 struct StatusArgs {};
 struct InboxArgs {};
 
-using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
-                              ArtifactsArgs, DiffArgs, MergeArgs, DiscardArgs, CompareArgs, PrArgs, EditArgs,
-                              ExportArgs, UsageArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs,
-                              WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs,
-                              NotifyArgs, QuotaArgs, OpenArgs, OpencodeArgs, AgentInstallArgs, HookArgs, CompletionArgs,
-                              CompleteArgs, ManArgs, InstallArgs, UpgradeArgs, UninstallArgs, DoctorArgs, VersionArgs,
-                              StopArgs, RestartArgs, StatusArgs, InboxArgs, SetupArgs, ServeArgs, SupervisorArgs>;
+using VerbArgs =
+    std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
+                 ArtifactsArgs, DiffArgs, MergeArgs, DiscardArgs, CompareArgs, PrArgs, EditArgs, ExportArgs, UsageArgs,
+                 SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs,
+                 SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs, NotifyArgs, PhoneArgs, DeviceArgs, QuotaArgs,
+                 OpenArgs, OpencodeArgs, AgentInstallArgs, HookArgs, CompletionArgs, CompleteArgs, ManArgs, InstallArgs,
+                 UpgradeArgs, UninstallArgs, DoctorArgs, VersionArgs, StopArgs, RestartArgs, StatusArgs, InboxArgs,
+                 SetupArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

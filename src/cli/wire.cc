@@ -580,7 +580,10 @@ std::vector<std::string> elements(std::string_view in, std::string_view name) {
 
 std::vector<std::string> texts_of(std::string_view in, std::string_view name) {
   std::vector<std::string> out;
-  for (const std::string& element : elements(in, name)) out.push_back(member("{\"text\":" + element + "}", "text"));
+  if (auto value = parse(in))
+    each(*value, value->is_array() ? "" : name, [&](const json::value& item) {
+      if (item.is_string()) out.emplace_back(item.get_string());
+    });
   return out;
 }
 

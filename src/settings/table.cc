@@ -30,7 +30,8 @@ std::vector<Setting> rows() {
        .flag_value = "ADDRESS:PORT"},
       {.name = "store",
        .field = ERRAND_AT(std::string, store),
-       .help = "Where tasks are kept. This build keeps them in the data folder and refuses any other place.",
+       .help = "Where tasks are kept: a PostgreSQL URL (postgres://USER@HOST/DATABASE). Without it, SQLite in the data "
+               "folder.",
        .flag = "--store",
        .flag_value = "URL"},
       {.name = "max_concurrent",
@@ -282,8 +283,14 @@ std::vector<Setting> rows() {
        .flag_value = "PEM"},
       {.name = "behind_proxy",
        .field = ERRAND_AT(bool, behind_proxy),
-       .help = "A proxy in front of the server does TLS: it may listen on anything without a certificate.",
+       .help = "A proxy in front of the server does TLS: it may listen on anything without a certificate. What the "
+               "proxy says of its clients (`X-Forwarded-For`, `X-Forwarded-Proto`) is believed from this machine and "
+               "from `proxies`.",
        .flag = "--behind-proxy"},
+      {.name = "proxies",
+       .field = ERRAND_AT(Texts, proxies),
+       .help = "Addresses (`192.0.2.7`) and networks (`10.1.0.0/16`) of proxies on other machines, for "
+               "`behind_proxy`."},
       {.name = "log_level",
        .field = ERRAND_AT(std::string, log_level),
        .help = "How much to log: `debug`, `info`, `warning` or `error`.",
@@ -324,8 +331,8 @@ std::vector<Setting> rows() {
                "a private network, also without TLS."},
       {.name = "notify.page_url",
        .field = ERRAND_AT(std::string, notify_page_url),
-       .help = "Links in notifications begin with this address of the page, such as `https://errand.example`. Without "
-               "it: with the server's own."},
+       .help = "Where people reach the page, such as `https://errand.example`: links in notifications and `errand "
+               "phone` begin with it, and a request's Host may name it. Without it: the server's own address."},
   };
 }
 #undef ERRAND_AT

@@ -17,6 +17,7 @@ export type AgentRequest = Schemas['AgentRequest'];
 export type PermissionRule = Schemas['PermissionRule'];
 export type Settings = Schemas['Settings'];
 export type ToolsFamily = Schemas['ToolsFamily'];
+export type PairedDevice = Schemas['Device'];
 export type Webhook = Schemas['Webhook'];
 export type WebhookContent = Schemas['WebhookContent'];
 export type WebhookOccasion = Schemas['WebhookOccasion'];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Agent } from '../api/types';
-import { bodyOf, faults, formOf, newForm, rulesOf } from './agentForm';
+import { bodyOf, faults, formOf, modelsFrom, newForm, rulesOf } from './agentForm';
 
 const agent = (more: Partial<Agent> = {}): Agent => ({
   id: 'agent_1',
@@ -127,5 +127,17 @@ describe('the form of an agent', () => {
     expect(formOf(agent({ isolate: 'worktree', isolate_base: null })).isolate).toBe('head');
     expect(formOf(agent({ isolate: 'none' })).isolate).toBe('none');
     expect(bodyOf(formOf(agent()))).not.toHaveProperty('isolate');
+  });
+});
+
+describe('whose models are offered', () => {
+  const claude = agent({ id: 'c', driver: 'claude' });
+  const gone = agent({ id: 'g', driver: 'acp', available: false });
+  it('its own, or those of one with the same driver that is there', () => {
+    const mine = agent();
+    expect(modelsFrom('builtin', mine, [claude, mine])).toBe(mine);
+    expect(modelsFrom('claude', mine, [mine, claude])).toBe(claude);
+    expect(modelsFrom('claude', undefined, [mine, claude])).toBe(claude);
+    expect(modelsFrom('acp', gone, [gone, claude])).toBeUndefined();
   });
 });

@@ -184,3 +184,7 @@ export function bodyOf(form: AgentForm, before?: Agent): AgentRequest {
   if (options.length > 0) body.options = Object.fromEntries(options) as Record<string, string>;
   return body;
 }
+
+// Who says which models an agent of this driver can have: the agent itself, or one that is there and has the same driver.
+export const modelsFrom = (driver: string, agent: Agent | undefined, agents: Agent[]): Agent | undefined =>
+  agent?.driver === driver && agent.available ? agent : agents.find((each) => each.driver === driver && each.available);
