@@ -40,7 +40,8 @@ Result<Head> head_of(const Repository& repository);
 
 class Store {
  public:
-  // Makes it where it is not there, and brings its settings (line ends, modes, what is ignored) up to date.
+  // Makes it where it is not there, and brings its settings (line ends, modes, what is ignored) up to date. The lock
+  // must not be held.
   static Result<Store> open(const std::string& data_dir, const Repository& repository);
   // One that was made before, for a repository that may be gone.
   static Store at(std::string path) { return Store(std::move(path)); }

@@ -1,5 +1,8 @@
 #include "changes/snapshot.h"
 
+#include <atomic>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "changes/diff.h"
@@ -39,6 +42,19 @@ TEST(Snapshot, ADirtyRepositoryIsTakenWholeAndStaysAsItWasToTheByte) {
   EXPECT_EQ(names_in_tree(repo, *snapshot), ".gitignore\nedited\nkept\nnew\nstaged\n");
   repo.write("edited", "3\n");
   EXPECT_NE(snap(repo, false)->tree, snapshot->tree);  // An edit of the same size and second is seen.
+}
+
+TEST(Snapshot, SeveralTasksMayBeginInANewFolderAtOnce) {
+  const TestRepo repo;
+  const Repository found = *find_repository(repo.top());
+  for (int round = 0; round < 8; ++round) {
+    const std::string data = repo.data() + "/" + std::to_string(round);
+    std::vector<std::thread> tasks;
+    std::atomic<int> opened = 0;
+    for (int i = 0; i < 4; ++i) tasks.emplace_back([&] { opened += Store::open(data, found) ? 1 : 0; });
+    for (std::thread& task : tasks) task.join();
+    EXPECT_EQ(opened, 4);
+  }
 }
 
 TEST(Snapshot, NothingOfAHostileConfigurationRuns) {
