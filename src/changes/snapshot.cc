@@ -169,15 +169,9 @@ Result<Snapshot> take_snapshot(const Store& store, const Repository& repository,
 }
 
 Status keep_objects(const Store& store, const std::string& commit, const std::string& without) {
-  GitCall list = store.call({"rev-list", "--objects", commit});
-  if (!without.empty()) list.args.push_back("^" + without);
-  Result<std::string> names = git_output(list);
-  if (!names) return std::unexpected(names.error());
-  GitCall pack = store.call({"pack-objects", "-q", store.path() + "/objects/pack/pack"});
-  for (const std::string_view line : split(*names, '\n')) {
-    pack.input += line.substr(0, line.find(' '));
-    pack.input += '\n';
-  }
+  GitCall pack = store.call({"pack-objects", "-q", "--revs", store.path() + "/objects/pack/pack"});
+  pack.input = commit + "\n";
+  if (!without.empty()) pack.input += "^" + without + "\n";
   pack.patience_ms = 120'000;
   if (Result<std::string> done = git_output(pack); !done) return std::unexpected(done.error());
   return {};
