@@ -1,4 +1,5 @@
-// How fast the SQLite store is, against the simplest program that does the same to the disk.
+// How fast the SQLite store is, against the simplest program that does the same to the disk. With ERRAND_BENCH_STORE (a
+// PostgreSQL URL) the store in that database instead, each time in a new schema.
 //
 //   store_bench create [tasks]     durable creations with 1, 8, 64 and 256 waiting, and a raw insert loop beside each
 //   store_bench events [events]    events of 200 B, 64 a commit
@@ -20,6 +21,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
 #include "task/decide.h"
 #include "task/json.h"
@@ -69,7 +71,11 @@ struct Folder {
 };
 
 std::unique_ptr<Store> open_store(const Folder& folder, Queue& queue) {
-  Result<std::unique_ptr<Store>> store = open_sqlite_store({.path = folder.path + "/errand.db"}, queue);
+  const char* const url = std::getenv("ERRAND_BENCH_STORE");
+  const std::string schema = "bench_" + folder.path.substr(folder.path.size() - 6);
+  Result<std::unique_ptr<Store>> store =
+      url ? open_postgres_store({.url = url, .data_dir = folder.path, .schema = schema}, queue)
+          : open_sqlite_store({.path = folder.path + "/errand.db"}, queue);
   if (store) return std::move(*store);
   fmt::print(stderr, "{}\n", store.error().message);
   std::exit(1);

@@ -43,6 +43,7 @@ find_library(ZLIB_STATIC libz.a REQUIRED)
 find_library(BZ2_STATIC libbz2.a REQUIRED)
 find_library(LZMA_STATIC liblzma.a REQUIRED)
 find_library(RE2_STATIC libre2.a REQUIRED)
+find_path(LIBPQ_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql REQUIRED)
 find_package(GTest REQUIRED)
 
 # errand_embed(FILE MADE HEADER ... NAMESPACE ... FUNCTION ...): MADE, in the build folder, has the file's bytes.

@@ -22,6 +22,7 @@ const run = (file, ...args) => {
 run('openapi-typescript/bin/cli.js', '../src/api/openapi.json', '--output', 'src/api/schema.gen.ts');
 run('typescript/bin/tsc', '--noEmit');
 run('vite/bin/vite.js', 'build', '--outDir', dist, '--emptyOutDir', '--logLevel', 'warn');
+run('vite/bin/vite.js', 'build', '--config', 'vite.worker.config.ts', '--outDir', dist, '--logLevel', 'warn');
 
 const types = {
   '.html': 'text/html; charset=utf-8',

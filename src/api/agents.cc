@@ -127,6 +127,7 @@ void write_agent(JsonOut& out, const Agent& agent, const AgentMoment& moment) {
   } else {
     out.value(name(agent.isolate_base));
   }
+  out.text_or_null("isolate_setup", agent.isolate_setup);
   out.key("options").object();
   for (const auto& [option, value] : agent.options) out.field(option, value);
   out.end();
@@ -161,6 +162,7 @@ Result<Agent> parse_agent(std::string_view body) {
   fields.flag("enable_mcp", agent.enable_mcp);
   fields.name_of("isolate", agent.isolate, parse_isolate, "`none` or `worktree`");
   fields.name_of("isolate_base", agent.isolate_base, parse_isolate_base, "`head` or `dirty`");
+  fields.text("isolate_setup", agent.isolate_setup, {.bytes_max = 64 * 1024, .may_be_blank = true});
   read_options(fields, agent);
   read_command(fields, agent);
   read_permission(fields, agent.permission, agent.permission_rules);

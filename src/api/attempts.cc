@@ -155,6 +155,7 @@ Result<MergeRequest> parse_merge(std::string_view body) {
     fields.refuse("mode", "must be `squash`, `merge` or `patch`", "out_of_range");
   read_message(fields, request.merge);
   fields.flag("discard_others", request.discard_others);
+  fields.flag("with_later", request.merge.with_later);
   if (const Status status = fields.done(); !status) return std::unexpected(status.error());
   return request;
 }

@@ -25,7 +25,7 @@ std::string tests_reply(const TestsBegun& begun);
 // {"batch_id","attempts":[{task, changes: {files, added, removed} | null, why, test: task | null}]}
 std::string compared_reply(const BatchId& id, const std::vector<ComparedAttempt>& attempts);
 
-// POST .../merge {mode?, message?, discard_others?}: an empty body is an empty request.
+// POST .../merge {mode?, message?, discard_others?, with_later?}: an empty body is an empty request.
 struct MergeRequest {
   ChangesAsk merge;
   bool discard_others = false;
@@ -36,7 +36,7 @@ std::string chosen_reply(const Chosen& chosen);
 
 // POST .../publish {message?}: an empty body is an empty request.
 Result<ChangesAsk> parse_publish(std::string_view body);
-// {"task","publish":{commit, branch, target, repo, git_dir},"text":{...}}
+// {"task","publish":{commit, branch, target, repo, git_dir, not_merged},"text":{...}}
 std::string published_reply(const ChangesReply& reply);
 
 // {"subject","body","source"}

@@ -15,7 +15,7 @@ namespace errand::api {
 
 // The list with the task's `isolation`.
 std::string changes_reply(const ChangesReply& reply);
-// {"task", "merge": {mode, commit, target, work_dir}}
+// {"task", "merge": {mode, commit, target, work_dir, not_merged}}
 std::string merge_reply(const ChangesReply& reply);
 // The list, or one file's patch, as a text for agents.
 Result<std::string> changes_text(std::string_view reply);

@@ -302,6 +302,7 @@ void read_launch(Fields& fields, Launch& launch) {
   fields.name_of("sandbox", launch.sandbox, parse_sandbox, "`off`, `workspace` or `strict`");
   fields.name_of("isolate", launch.isolate, parse_isolate, "`none` or `worktree`");
   fields.name_of("isolate_base", launch.isolate_base, parse_isolate_base, "`head` or `dirty`");
+  fields.text("isolate_setup", launch.isolate_setup, {.bytes_max = 64 * 1024});
   fields.integer("priority", launch.priority, -1000, 1000);
   fields.flag("authorize_over_limit", launch.authorize_over_limit);
   fields.flag("allow_interactive", launch.allow_interactive);

@@ -339,6 +339,9 @@ Result<LogQuery> parse_log(const Query& query) {
   params.integer("attempt", log.attempt, 1, 1'000'000);
   params.integer("run", log.run, 1, 1'000'000);
   if (log.attempt && log.run) params.refuse("run", "cannot be given together with `attempt`", "invalid_parameter");
+  params.flag("setup", log.setup);
+  if (log.setup && (log.attempt || log.run))
+    params.refuse("setup", "cannot be given together with `attempt` or `run`", "invalid_parameter");
   params.integer("offset", log.offset, -number_max, number_max);
   params.integer("limit", log.limit, 1, LogQuery::log_limit_max);
   params.integer("tail", log.tail, 0, LogQuery::tail_max);
@@ -359,6 +362,9 @@ Result<LogQuery> parse_log(const Query& query) {
   }
   read_ansi(params, log.strip);
   params.flag("follow", log.follow);
+  if (log.setup && log.follow)
+    params.refuse("setup", "cannot be given together with `follow`; read it again from `X-Log-Next`",
+                  "invalid_parameter");
   return params.done(std::move(log));
 }
 

@@ -73,6 +73,7 @@ struct LogQuery {
   enum class Format : uint8_t { text, jsonl };
   std::optional<int> attempt;         // Absent: the last.
   std::optional<int> run;             // A start of work, exactly: a restart after a hang is a run of its own.
+  bool setup = false;                 // Of the command that prepared the task's own work tree.
   int64_t offset = 0;                 // In the child's bytes; negative counts from the end.
   int64_t limit = log_limit_default;  // Bytes that are read; with grep, stream or since bytes that are given.
   std::optional<int> tail;            // The last so many lines.

@@ -94,6 +94,7 @@ TEST(Diff, TwoTasksInOneFolderAreNotCertain) {
 TEST(Diff, OrdersAreReadBackAsTheyWereGiven) {
   Order order{.order = "list", .data_dir = "/d\xff", .home = "/h", .task = "task_1", .isolate = true};
   order.sandboxed = true;
+  order.setup_run = "task_1__setup_1.0";
   order.now = "12";
   order.max_bytes = "34";
   EXPECT_EQ(decode_order(encode(order)).value(), order);

@@ -168,6 +168,25 @@ bool is_under_way(const std::string& git_dir) {
                              [&](const char* name) { return is_there(git_dir + name); });
 }
 
+// The record says that it moves, whichever way: from `ready` and the like to `merged`, or back. Answers the state that
+// a refusal leaves.
+std::string begin_move(Record& record) {
+  record.before = record.state;
+  record.state = "merging";
+  return record.before;
+}
+void end_move(Record& record, std::string state) {
+  record.state = std::move(state);
+  record.before.clear(), record.moving.clear();
+  if (record.state != "merged") record.merged_from.clear(), record.merged_to.clear(), record.merged_at.clear();
+}
+
+// From here on files, or the branch, may be changed: whoever settles this must look.
+Status write_moving(const std::string& data_dir, Record& record) {
+  record.moving = "yes";
+  return write_record(data_dir, record);
+}
+
 // Moves the branch, and with it the files of the work tree that has it.
 std::optional<Refused> move_branch(const std::string& data_dir, Record& record, const std::string& ref,
                                    const std::string& from, const std::string& to) {
@@ -197,20 +216,25 @@ std::optional<Refused> move_branch(const std::string& data_dir, Record& record, 
           fmt::format("{} file{} of {} would be overwritten. Commit or move {} away, then try again.", files->size(),
                       files->size() == 1 ? "" : "s", to_utf8(*top), files->size() == 1 ? "it" : "them"),
           "in_the_way", std::move(*files));
-    if (Status kept = write_record(data_dir, record); !kept) return refuse(kept.error());
+    if (Status kept = write_moving(data_dir, record); !kept) return refuse(kept.error());
     if (Result<std::string> done = git_output(place.call({"read-tree", "-m", "-u", from, to})); !done)
       return refuse(Code::conflict, "The files of the work tree cannot be changed: " + done.error().message,
                     "in_the_way");
-  } else if (Status kept = write_record(data_dir, record); !kept) {
+  } else if (Status kept = write_moving(data_dir, record); !kept) {
     return refuse(kept.error());
   }
   if (Status moved = move_ref(record, ref, from, to); !moved) {
     if (lock) (void)run_git(place.call({"read-tree", "-m", "-u", to, from}));
     return refuse(moved.error());
   }
-  if (lock && !lock->install(place.index))
-    return refuse(Code::internal, "The index of the work tree cannot be written; `git reset` there makes it anew.",
-                  "index");
+  if (lock && !lock->install(place.index)) {
+    // The disk is full, most likely. Where the branch cannot be put back, somebody has moved it: then only git can.
+    if (!move_ref(record, ref, to, from))
+      return refuse(Code::internal, "The index of the work tree cannot be written; `git reset` there makes it anew.",
+                    "index");
+    (void)run_git(place.call({"read-tree", "-m", "-u", to, from}));
+    return refuse(Code::unavailable, "The index of the work tree cannot be written, so nothing was changed.", "index");
+  }
   std::error_code ignored;
   fs::remove(place.index, ignored);
   return std::nullopt;
@@ -260,26 +284,78 @@ Result<Joined> join(const Store& store, const Record& record, const std::string&
   return joined;
 }
 
-std::optional<Refused> apply_patch(const std::string& data_dir, Record& record, bool back) {
-  const Store store = Store::at(record.store);
-  const std::string file = task_folder(data_dir, record.task) + "/apply.patch";
-  if (Status made = write_patch(store, record.start, record.end, file); !made) return refuse(made.error());
-  GitCall call = store.call({"apply", "--whitespace=nowarn", "--check"});
-  if (back) call.args.insert(call.args.begin() + 1, "-R");
-  call.work_tree = record.repository.top;
-  call.input_file = file;
-  call.index = store.path() + "/none";
-  Result<GitDone> checked = run_git(call);
-  if (checked && checked->exit_code == 0) {
-    call.args.pop_back();
-    checked = run_git(call);
+// What the task changed as a patch for the user's files, forwards or back.
+class Patch {
+ public:
+  static Result<Patch> make(const std::string& data_dir, const Record& record, bool back) {
+    const Store store = Store::at(record.store);
+    const std::string file = task_folder(data_dir, record.task) + "/apply.patch";
+    if (Status made = write_patch(store, record.start, record.end, file); !made) return std::unexpected(made.error());
+    GitCall call = store.call({"apply", "--whitespace=nowarn"});
+    if (back) call.args.emplace_back("-R");
+    call.work_tree = record.repository.top;
+    call.input_file = file;
+    call.index = store.path() + "/none";
+    return Patch(std::move(call));
   }
-  std::error_code ignored;
-  fs::remove(file, ignored);
-  if (!checked) return refuse(checked.error());
-  if (checked->exit_code != 0)
-    return refuse(Code::conflict, "The patch does not fit the files as they are: " + checked->err, "in_the_way");
-  return std::nullopt;
+  Patch(Patch&& other) noexcept : call_(std::exchange(other.call_, {})) {}
+  Patch& operator=(Patch&&) = delete;
+  ~Patch() {
+    std::error_code ignored;
+    if (!call_.input_file.empty()) fs::remove(call_.input_file, ignored);
+  }
+  // Nothing is changed where it does not fit.
+  std::optional<Refused> fits() const { return run("--check"); }
+  std::optional<Refused> apply() const { return run(nullptr); }
+
+ private:
+  explicit Patch(GitCall call) : call_(std::move(call)) {}
+  std::optional<Refused> run(const char* option) const {
+    GitCall call = call_;
+    if (option != nullptr) call.args.emplace_back(option);
+    const Result<GitDone> done = run_git(call);
+    if (!done) return refuse(done.error());
+    if (done->exit_code == 0) return std::nullopt;
+    return refuse(Code::conflict, "The patch does not fit the files as they are: " + done->err, "in_the_way");
+  }
+  GitCall call_;
+};
+
+std::optional<Refused> apply_patch(const std::string& data_dir, Record& record, bool back) {
+  const Result<Patch> patch = Patch::make(data_dir, record, back);
+  if (!patch) return refuse(patch.error());
+  if (std::optional<Refused> refused = patch->fits()) return refused;
+  if (Status kept = write_moving(data_dir, record); !kept) return refuse(kept.error());
+  return patch->apply();
+}
+
+// Where a move was cut: whether the user has the changes now.
+bool has_patch(const std::string& data_dir, const Record& record) {
+  const Result<Patch> patch = Patch::make(data_dir, record, true);
+  return patch && !patch->fits();
+}
+bool has_merge(const Record& record) {
+  const Result<GitDone> done = run_git({.args = {"merge-base", "--is-ancestor", record.merged_to, record.target},
+                                        .git_dir = record.repository.common_dir});
+  return done && done->exit_code == 0;
+}
+
+// The files of the work tree follow the branch, which was moved from `from` to `to`, or was not.
+void settle_files(const std::string& data_dir, const Record& record, const std::string& from, const std::string& to,
+                  bool moved) {
+  const Result<Repository> there =
+      record.merged_at.empty() ? fail(Code::not_found, "") : find_repository(record.merged_at);
+  const std::string lock = there ? there->git_dir + "/index.lock" : "";
+  if (!there || read_small(lock, 200) != lock_text(record)) return;
+  const Store store = Store::at(record.store);
+  const Place place{store, there->top, merge_index(data_dir, record)};
+  std::error_code error;
+  if (!moved) {
+    (void)run_git(place.call({"read-tree", "-m", "-u", to, from}));
+    fs::remove(lock, error);
+  } else if (fs::copy_file(place.index, lock, fs::copy_options::overwrite_existing, error)) {
+    fs::rename(lock, there->git_dir + "/index", error);
+  }
 }
 
 }  // namespace
@@ -295,11 +371,14 @@ std::optional<Refused> merge_changes(const std::string& data_dir, Record& record
                                      const std::string& message) {
   const Store store = Store::at(record.store);
   if (mode == MergeMode::patch) {
-    if (std::optional<Refused> refused = apply_patch(data_dir, record, false)) return refused;
-    record.state = "merged";
+    if (store.tree_of(record.start) == store.tree_of(record.end))
+      return refuse(Code::conflict, "The task changed nothing, so there is nothing to apply.", "nothing");
+    const std::string before = begin_move(record);
     record.merged_from.clear(), record.merged_to.clear();
     record.merged_at = record.repository.top;
-    return std::nullopt;
+    std::optional<Refused> refused = apply_patch(data_dir, record, false);
+    end_move(record, refused ? before : "merged");
+    return refused;
   }
   if (record.target.empty())
     return refuse(
@@ -333,15 +412,11 @@ std::optional<Refused> merge_changes(const std::string& data_dir, Record& record
   Result<std::string> made = git_line(commit);
   if (!made) return refuse(made.error());
   if (Status given = give_objects(store, users_objects(record), *made, *target); !given) return refuse(given.error());
-  const std::string before = record.state;
-  record.before = before;
-  record.state = "merging";
+  const std::string before = begin_move(record);
   record.merged_from = *target;
   record.merged_to = *made;
   std::optional<Refused> refused = move_branch(data_dir, record, record.target, *target, *made);
-  record.state = refused ? before : "merged";
-  record.before.clear();
-  if (refused) record.merged_from.clear(), record.merged_to.clear();
+  end_move(record, refused ? before : "merged");
   return refused;
 }
 
@@ -349,31 +424,47 @@ std::optional<Refused> publish_changes(Record& record, const std::string& messag
   const Store store = Store::at(record.store);
   if (store.tree_of(record.start) == store.tree_of(record.end))
     return refuse(Code::conflict, "The task changed nothing, so there is nothing to push.", "nothing");
-  Result<Joined> joined = join(store, record, record.base);
+  const Result<std::string> onto = record.onto.empty()
+                                       ? Result<std::string>(record.base)
+                                       : git_line({.args = {"rev-parse", "-q", "--verify", record.onto + "^{commit}"},
+                                                   .git_dir = record.repository.common_dir});
+  if (!onto) return refuse(Code::conflict, "What was merged before is no longer in your repository.", "no_target");
+  Result<Joined> joined = join(store, record, *onto);
   if (!joined) return refuse(joined.error());
   if (!joined->conflicts.empty())
-    return refuse(Code::conflict,
-                  "The task changed lines of yours that are not committed. Commit them and merge the task instead.",
-                  "conflict", std::move(joined->conflicts));
-  const bool again = !record.published.empty();
-  if (again && store.tree_of(record.published) == joined->tree) return std::nullopt;
-  const std::string onto = again ? record.published : record.base;
-  const auto follows = [&](const std::string& commit) {
-    const Result<GitDone> done = run_git(store.call({"merge-base", "--is-ancestor", onto, commit}));
+    return refuse(
+        Code::conflict,
+        record.onto.empty()
+            ? "The task changed lines of yours that are not committed. Commit them and merge the task instead."
+            : fmt::format("What the task changed since the merge does not fit {}. Commit what was merged, or ask the "
+                          "agent to bring its work up to date with it, and try again.",
+                          short_name(record.target)),
+        "conflict", std::move(joined->conflicts));
+  const auto follows = [&](const std::string& ancestor, const std::string& commit) {
+    const Result<GitDone> done = run_git(store.call({"merge-base", "--is-ancestor", ancestor, commit}));
     return done && done->exit_code == 0;
   };
+  std::vector<std::string> parents = {*onto};
+  if (!record.published.empty() && !follows(record.published, *onto)) {
+    if (follows(*onto, record.published)) {
+      if (store.tree_of(record.published) == joined->tree) return std::nullopt;
+      parents.clear();
+    }
+    parents.insert(parents.begin(), record.published);
+  }
   std::string commit = git_line({.args = {"rev-parse", "-q", "--verify", "refs/heads/" + record.branch},
                                  .git_dir = record.repository.common_dir})
                            .value_or("");
-  if (commit.empty() || commit == onto || store.tree_of(commit) != joined->tree || !follows(commit)) {
-    GitCall call = store.call({"commit-tree", joined->tree, "-p", onto});
+  const auto is_new = [&](const std::string& parent) { return commit != parent && follows(parent, commit); };
+  if (commit.empty() || store.tree_of(commit) != joined->tree || !std::ranges::all_of(parents, is_new)) {
+    GitCall call = store.call({"commit-tree", joined->tree});
+    for (const std::string& parent : parents) call.args.insert(call.args.end(), {"-p", parent});
     call.input = message + "\n";
     call.env = identity(record);
     Result<std::string> made = git_line(call);
     if (!made) return refuse(made.error());
     commit = *made;
-    if (Status given = give_objects(store, users_objects(record), commit, record.base); !given)
-      return refuse(given.error());
+    if (Status given = give_objects(store, users_objects(record), commit, *onto); !given) return refuse(given.error());
   }
   if (Status kept = store.set_ref("refs/errand/" + record.task + "/published", commit); !kept)
     return refuse(kept.error());
@@ -381,11 +472,16 @@ std::optional<Refused> publish_changes(Record& record, const std::string& messag
   return std::nullopt;
 }
 
+Refused nothing_to_undo() {
+  return refuse(Code::conflict, "The task is not merged, so there is nothing to undo.", "state");
+}
+
 std::optional<Refused> undo_merge(const std::string& data_dir, Record& record) {
-  if (record.state != "merged")
-    return refuse(Code::conflict, "The task is not merged, so there is nothing to undo.", "state");
+  if (record.state != "merged") return nothing_to_undo();
+  std::optional<Refused> refused;
   if (record.merged_to.empty()) {
-    if (std::optional<Refused> refused = apply_patch(data_dir, record, true)) return refused;
+    begin_move(record);
+    refused = apply_patch(data_dir, record, true);
   } else {
     const Result<std::string> now =
         git_line({.args = {"rev-parse", "-q", "--verify", record.target}, .git_dir = record.repository.common_dir});
@@ -394,35 +490,25 @@ std::optional<Refused> undo_merge(const std::string& data_dir, Record& record) {
                     fmt::format("Something was built on the merge: {} has moved on. `git revert {}` takes it back.",
                                 short_name(record.target), record.merged_to.substr(0, 12)),
                     "moved");
-    if (std::optional<Refused> refused =
-            move_branch(data_dir, record, record.target, record.merged_to, record.merged_from))
-      return refused;
+    begin_move(record);
+    refused = move_branch(data_dir, record, record.target, record.merged_to, record.merged_from);
   }
-  record.state = "ready";
-  record.merged_from.clear(), record.merged_to.clear(), record.merged_at.clear();
-  return std::nullopt;
+  end_move(record, refused ? "merged" : "ready");
+  return refused;
 }
 
 void settle_merge(const std::string& data_dir, Record& record) {
-  const Result<std::string> now =
-      git_line({.args = {"rev-parse", "-q", "--verify", record.target}, .git_dir = record.repository.common_dir});
-  const bool done = now && !record.merged_to.empty() && *now == record.merged_to;
-  const Store store = Store::at(record.store);
-  Result<Repository> there = record.merged_at.empty() ? fail(Code::not_found, "") : find_repository(record.merged_at);
-  const std::string lock = there ? there->git_dir + "/index.lock" : "";
-  if (there && read_small(lock, 200) == lock_text(record)) {
-    const Place place{store, there->top, merge_index(data_dir, record)};
-    std::error_code error;
-    if (!done) {
-      (void)run_git(place.call({"read-tree", "-m", "-u", record.merged_to, record.merged_from}));
-      fs::remove(lock, error);
-    } else if (fs::copy_file(place.index, lock, fs::copy_options::overwrite_existing, error)) {
-      fs::rename(lock, there->git_dir + "/index", error);
-    }
+  const bool undoing = record.before == "merged";
+  bool merged = undoing;
+  if (!record.moving.empty() && record.merged_to.empty()) {
+    merged = has_patch(data_dir, record);
+  } else if (!record.moving.empty()) {
+    merged = has_merge(record);
+    const std::string &from = undoing ? record.merged_to : record.merged_from,
+                      &to = undoing ? record.merged_from : record.merged_to;
+    settle_files(data_dir, record, from, to, merged != undoing);
   }
-  record.state = done ? "merged" : record.before.empty() ? "ready" : record.before;
-  record.before.clear();
-  if (!done) record.merged_from.clear(), record.merged_to.clear();
+  end_move(record, merged ? "merged" : undoing || record.before.empty() ? "ready" : record.before);
 }
 
 }  // namespace errand::changes

@@ -29,14 +29,17 @@ std::optional<MergeMode> parse_merge_mode(std::string_view text);
 // where the branch stood and stands. What was refused has changed nothing.
 std::optional<Refused> merge_changes(const std::string& data_dir, Record& record, MergeMode mode,
                                      const std::string& message);
-// A commit of the same difference on top of what the task began with, or of the last one that was made so: what is
-// pushed grows, and is never rewritten. The task's own commits where they are all of it. No branch is moved. On success
-// record.published is that commit, and both repositories have it.
+// A commit of the same difference on top of what the task began with (behind a merge: of that merge), and of the last
+// one that was made so: what is pushed grows, and is never rewritten. The task's own commits where they are all of it.
+// No branch is moved. On success record.published is that commit, and both repositories have it.
 std::optional<Refused> publish_changes(Record& record, const std::string& message);
+// The refusal of an undo where there is nothing to undo.
+Refused nothing_to_undo();
 // The merge backwards, for as long as the branch is where the merge put it.
 std::optional<Refused> undo_merge(const std::string& data_dir, Record& record);
 
-// A merge that was ended in the middle (the record says `merging`): finished or taken back, by where the branch is.
+// A merge, or its undoing, that was ended in the middle (the record says `merging`): finished or taken back, by where
+// the branch is. Of a patch it is asked whether the files have it.
 void settle_merge(const std::string& data_dir, Record& record);
 
 }  // namespace errand::changes

@@ -9,21 +9,8 @@
 namespace errand::changes {
 namespace {
 
-struct Merging : TestRepo {
-  explicit Merging(bool dirty = false) {
-    write("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
-    write("b", "1\n");
-    write(".gitignore", "ignored\n");
-    commit();
-    if (dirty) write("b", "dirty\n");
-    tree = isolate(dirty);
-  }
-  void edit(const std::string& name, const std::string& text) const { std::ofstream(tree + "/" + name) << text; }
-  std::string tree;
-};
-
 TEST(Merge, LandsBesideTheUsersOwnUncommittedWork) {
-  const Merging repo;
+  const IsolatedRepo repo;
   repo.edit("a", "one\n2\n3\n4\n5\n6\n7\n8\n9\n");
   repo.edit("new", "n\n");
   repo.write("b", "staged\n");
@@ -46,7 +33,7 @@ TEST(Merge, LandsBesideTheUsersOwnUncommittedWork) {
 
 TEST(Merge, RefusesWhatIsInTheWayAndChangesNothing) {
   for (const char* in_the_way : {"a", "new", "ignored", "folder"}) {
-    const Merging repo;
+    const IsolatedRepo repo;
     repo.edit("a", "one\n2\n3\n4\n5\n6\n7\n8\n9\n");
     repo.edit("new", "n\n");
     std::filesystem::create_directories(repo.tree + "/folder");
@@ -65,13 +52,13 @@ TEST(Merge, RefusesWhatIsInTheWayAndChangesNothing) {
 }
 
 TEST(Merge, ATargetThatMovedIsMergedOrIsAConflict) {
-  const Merging repo;
+  const IsolatedRepo repo;
   repo.edit("a", "one\n2\n3\n4\n5\n6\n7\n8\n9\n");
   repo.write("a", "1\n2\n3\n4\n5\n6\n7\n8\nnine\n");
   repo.commit();
   EXPECT_TRUE(repo.merge().contains("\"state\":\"merged\""));
   EXPECT_EQ(repo.read("a"), "one\n2\n3\n4\n5\n6\n7\n8\nnine\n");
-  const Merging other;
+  const IsolatedRepo other;
   other.edit("a", "one\n2\n3\n4\n5\n6\n7\n8\n9\n");
   other.write("a", "uno\n2\n3\n4\n5\n6\n7\n8\n9\n");
   other.commit();
@@ -82,7 +69,7 @@ TEST(Merge, ATargetThatMovedIsMergedOrIsAConflict) {
 }
 
 TEST(Merge, ATargetThatIsNotCheckedOutOrInAnotherWorkTreeIsMergedThere) {
-  const Merging repo;
+  const IsolatedRepo repo;
   repo.edit("new", "n\n");
   repo.sh("git checkout -q -b aside");
   EXPECT_TRUE(repo.merge().contains("\"state\":\"merged\""));
@@ -97,7 +84,7 @@ TEST(Merge, ATargetThatIsNotCheckedOutOrInAnotherWorkTreeIsMergedThere) {
 }
 
 TEST(Merge, AStaleLockIsNamedWithItsAge) {
-  const Merging repo;
+  const IsolatedRepo repo;
   repo.edit("new", "n\n");
   repo.sh("touch -d '1 hour ago' .git/index.lock");
   const std::string answer = repo.merge();
@@ -106,7 +93,7 @@ TEST(Merge, AStaleLockIsNamedWithItsAge) {
 }
 
 TEST(Merge, APatchGoesIntoTheFilesAndBack) {
-  const Merging repo(true);
+  const IsolatedRepo repo(true);
   repo.edit("a", "one\n2\n3\n4\n5\n6\n7\n8\n9\n");
   const std::string answer = repo.merge("patch");
   EXPECT_TRUE(answer.contains("\"state\":\"merged\"")) << answer;
@@ -116,7 +103,7 @@ TEST(Merge, APatchGoesIntoTheFilesAndBack) {
 }
 
 TEST(Merge, OneThatWasKilledIsFinishedOrTakenBack) {
-  const Merging repo;
+  const IsolatedRepo repo;
   repo.edit("new", "n\n");
   repo.carry_out("finish");
   const std::string from = repo.sh("git rev-parse main").substr(0, 40);
@@ -129,6 +116,7 @@ TEST(Merge, OneThatWasKilledIsFinishedOrTakenBack) {
           "cp ../before.index .git/index && "
           "printf 'errand task_01\\n' >.git/index.lock");
   merged.state = "merging";
+  merged.moving = "yes";
   ASSERT_TRUE(write_record(repo.data(), merged));
   EXPECT_TRUE(repo.carry_out("settle").contains("\"state\":\"ready\""));
   EXPECT_FALSE(repo.has(".git/index.lock"));
@@ -172,11 +160,8 @@ TEST(Merge, AnyTreeIsLeftAsItWas) {
 }
 
 TEST(Merge, OneThatWasAskedForAndNeverBeganIsTakenBack) {
-  const TestRepo repo;
-  repo.write("a", "1\n");
-  repo.commit();
-  const std::string tree = repo.isolate();
-  std::ofstream(tree + "/a") << "2\n";
+  const IsolatedRepo repo;
+  repo.edit("a", "2\n");
   repo.carry_out("finish");
   const std::string before = repo.user_state();
   EXPECT_TRUE(repo.carry_out("merging").contains("\"state\":\"merging\""));

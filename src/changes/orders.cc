@@ -12,8 +12,8 @@
 #include "base/json_out.h"
 #include "base/replace_file.h"
 #include "base/text.h"
-#include "changes/listing.h"
-#include "changes/merge.h"
+#include "changes/decisions.h"
+#include "changes/look.h"
 #include "changes/worktree.h"
 
 namespace errand::changes {
@@ -32,32 +32,19 @@ void visit_texts(O& order, Visit field) {
   field("path", order.path);
   field("mode", order.mode);
   field("message", order.message);
+  field("setup_run", order.setup_run);
   field("now", order.now);
   field("max_bytes", order.max_bytes);
 }
 
-std::string now_text(const Order& order) {
-  if (!order.now.empty()) return order.now;
-  timeval at{};
-  ::gettimeofday(&at, nullptr);
-  return std::to_string(int64_t{at.tv_sec} * 1000 + at.tv_usec / 1000);
+template <class O, class Visit>
+void visit_flags(O& order, Visit field) {
+  field("isolate", order.isolate);
+  field("dirty", order.dirty);
+  field("sandboxed", order.sandboxed);
+  field("with_later", order.with_later);
 }
 
-std::string ref_of(const Record& record, const char* which) { return "refs/errand/" + record.task + "/" + which; }
-
-std::string own_index(const Order& order) { return task_folder(order.data_dir, order.task) + "/index"; }
-std::string final_list(const Order& order) { return task_folder(order.data_dir, order.task) + "/changes.json"; }
-std::string final_patch(const Order& order) { return task_folder(order.data_dir, order.task) + "/changes.patch"; }
-
-// What an order answers: a reply, or why not. `record` is what is known then.
-struct Done {
-  std::optional<Record> record;
-  std::string reply = "null";
-  std::optional<Refused> refused;
-};
-Done refused(std::optional<Record> record, const Error& error, std::vector<std::string> files = {}) {
-  return {std::move(record), "null", Refused{error, std::move(files)}};
-}
 Done nothing_known(const Order& order) {
   return refused(std::nullopt,
                  {Code::not_found,
@@ -78,6 +65,19 @@ std::string folder_of(const Record& record) {
   return inside ? record.path + "/" + below.string() : record.path;
 }
 
+// A set-up command is to follow.
+bool is_to_be_set_up(const Order& order, const Record& record) {
+  return !record.kind.empty() && !order.setup_run.empty() && record.set_up.empty();
+}
+
+// The last run of the set-up command is named beside the record: its log is found by it, also when the rest is gone.
+Status mark_set_up(const Order& order, const Record& record) {
+  if (!is_to_be_set_up(order, record)) return {};
+  const int failed = replace_file(set_up_mark(order.data_dir, order.task), order.setup_run, 0600, Durability::process);
+  if (failed == 0) return {};
+  return fail(failed == ENOSPC ? Code::storage_full : Code::unavailable, "The record cannot be written.", "store");
+}
+
 // What the work trees of all tasks take together.
 Status may_have_another(const Order& order) {
   const int64_t most = number_in(order.max_bytes, 0);
@@ -89,13 +89,14 @@ Status may_have_another(const Order& order) {
   if (bytes < most) return {};
   return fail(
       Code::exhausted,
-      fmt::format("The work trees of tasks take {} MiB already, and at most {} MiB are allowed. Discard some of "
-                  "them, or delete tasks that you no longer need; `errand doctor` shows what they take.",
+      fmt::format("The work trees of tasks take {} MiB already, and the setting changes_max_bytes allows {} MiB. "
+                  "Discard some of them, or delete tasks that you no longer need; `errand doctor` shows what "
+                  "they take.",
                   bytes >> 20, most >> 20),
       "isolation");
 }
 
-std::string begun_reply(const Record& record, bool watched, const std::string& why, size_t copied) {
+std::string begun_reply(const Order& order, const Record& record, bool watched, const std::string& why, size_t copied) {
   std::string text;
   JsonOut out(text);
   const std::string work_dir = folder_of(record);
@@ -106,6 +107,7 @@ std::string begun_reply(const Record& record, bool watched, const std::string& w
       .text_or_null("why", why)
       .field("work_dir", work_dir)
       .field("copied", copied)
+      .field("set_up", watched && is_to_be_set_up(order, record))
       .end();
   return text;
 }
@@ -114,6 +116,7 @@ Done begin_isolated(const Order& order, Record record, const Store& store, const
   if (Status may = may_have_another(order); !may) return refused(std::nullopt, may.error());
   record.kind = order.sandboxed ? "clone" : "worktree";
   record.state = "preparing";
+  record.set_up.clear();
   record.base_kind = order.dirty ? "dirty" : "head";
   Result<Head> head = head_of(record.repository);
   if (!head) return refused(record, head.error());
@@ -137,11 +140,38 @@ Done begin_isolated(const Order& order, Record record, const Store& store, const
   if (Status made = make_worktree(order.data_dir, record, commit, tree, order.title); !made)
     return refused(record, {made.error().code, made.error().message, "isolation"});
   const size_t copied = copy_included(store, record).value_or(0);
-  record.state = "ready";
+  if (Status marked = mark_set_up(order, record); !marked) return refused(record, marked.error());
+  if (!is_to_be_set_up(order, record)) record.state = "ready";
   record.began = now_text(order);
   record.bytes = std::to_string(disk_bytes(record.path));
   if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
-  return {record, begun_reply(record, true, "", copied), {}};
+  return {record, begun_reply(order, record, true, "", copied), {}};
+}
+
+// What the set-up command did to the files is no change of the task's.
+Done ready(const Order& order, Record record) {
+  if (record.state == "preparing") {
+    const Store store = Store::at(record.store);
+    Result<Fd> lock = store.lock();
+    if (!lock) return refused(record, lock.error());
+    if (record.is_clone())
+      if (Status taken = take_commits(store, record); !taken) return refused(record, taken.error());
+    Result<Snapshot> taken = take_snapshot(store, record.place(), own_index(order), !record.is_clone());
+    if (!taken) return refused(record, taken.error());
+    // Where it changed nothing the start stays a commit of the user's.
+    if (store.tree_of(record.start) != taken->tree) {
+      record.start = taken->commit;
+      if (Status kept = store.set_ref(ref_of(record, "start"), record.start); !kept)
+        return refused(record, kept.error());
+      (void)keep_objects(store, record.start, record.base);
+    }
+    record.state = "ready";
+    record.began = now_text(order);
+  }
+  record.set_up = "done";
+  record.bytes = std::to_string(disk_bytes(record.path));
+  if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
+  return {record, begun_reply(order, record, true, "", 0), {}};
 }
 
 Done begin(const Order& order) {
@@ -167,26 +197,35 @@ Done begin(const Order& order) {
   // A further turn goes on in the same place, from the same start.
   if (*known && (*known)->state != "preparing") {
     Record record = **known;
+    const Store store = Store::at(record.store);
+    if (record.is_held()) {
+      // What a test left is not the task's, also where its next turn leaves it there.
+      Result<Now> now = look_now(order, record, true, Whose::all);
+      if (!now) return refused(record, now.error());
+      record.aside_to = now->commit;
+      if (Status kept = store.set_ref(ref_of(record, "aside-to"), record.aside_to); !kept)
+        return refused(record, kept.error());
+    }
     if (record.state == "merged" && !record.end.empty()) {
-      // What was merged is the user's. What comes now is counted, and merged, from there.
-      record.start = record.end;
-      const Store store = Store::at(record.store);
+      // What was merged is the user's. What comes now is counted, and merged, from there; its end says whether anything
+      // did.
+      record.merged_start = std::exchange(record.start, record.end);
       if (Status kept = store.set_ref(ref_of(record, "start"), record.start); !kept)
         return refused(record, kept.error());
-      record.merged_from.clear(), record.merged_to.clear(), record.merged_at.clear();
     }
-    record.decided.clear(), record.stays.clear();
+    record.stays.clear();
     if (record.state == "merged" || record.state == "conflict" || record.state == "kept") record.state = "ready";
     record.end.clear(), record.ended.clear();
+    if (Status marked = mark_set_up(order, record); !marked) return refused(record, marked.error());
     if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
-    return {record, begun_reply(record, true, "", 0), {}};
+    return {record, begun_reply(order, record, true, "", 0), {}};
   }
   Record record = *known ? **known : Record{};
   record.task = order.task;
   record.work_dir = order.work_dir;
   const auto without = [&](const Error& error) -> Done {
     if (order.isolate) return refused(std::nullopt, {error.code, error.message, "isolation"});
-    return {std::nullopt, begun_reply(record, false, error.message, 0), {}};
+    return {std::nullopt, begun_reply(order, record, false, error.message, 0), {}};
   };
   Result<Repository> found = find_repository(order.work_dir);
   if (!found) return without(found.error());
@@ -210,7 +249,8 @@ Done begin(const Order& order) {
   if (!order.isolate || order.dirty || head_of(*found).value_or(Head{}).commit.empty()) {
     Result<Snapshot> taken = take_snapshot(*store, *found, own_index(order), true);
     if (!taken) {
-      fs::remove_all(task_folder(order.data_dir, order.task), error);
+      fs::remove(own_index(order), error);
+      fs::remove(task_folder(order.data_dir, order.task), error);
       return without(taken.error());
     }
     start = std::move(*taken);
@@ -220,50 +260,7 @@ Done begin(const Order& order) {
   record.began = now_text(order);
   if (Status kept = store->set_ref(ref_of(record, "start"), record.start); !kept) return without(kept.error());
   if (Status kept = write_record(order.data_dir, record); !kept) return without(kept.error());
-  return {record, begun_reply(record, true, "", 0), {}};
-}
-
-// --- what changed
-
-struct Now {
-  std::string commit;
-  Listing listing;
-};
-Result<Now> look_now(const Order& order, const Record& record, bool fresh) {
-  if (is_lost(record))
-    return fail(Code::not_found, fmt::format("The task's own work tree {} is gone.", to_utf8(record.path)), "lost");
-  const Store store = Store::at(record.store);
-  Result<Fd> lock = store.lock();
-  if (!lock) return std::unexpected(lock.error());
-  // The index of a clone is the task's own, and names objects that the store does not have: ours goes on by itself.
-  if (record.is_clone())
-    if (Status taken = take_commits(store, record); !taken) return std::unexpected(taken.error());
-  Result<Snapshot> taken = take_snapshot(store, record.place(), own_index(order), fresh && !record.is_clone());
-  if (!taken) return std::unexpected(taken.error());
-  Result<std::vector<ChangedFile>> files = list_changes(store, record.start, taken->commit);
-  if (!files) return std::unexpected(files.error());
-  Now now{.commit = taken->commit, .listing = {}};
-  now.listing.files = std::move(*files);
-  now.listing.left_out = std::move(taken->left_out);
-  now.listing.left_out_more = taken->left_out_more;
-  find_shared(order.data_dir, record, taken->commit, now.listing);
-  return now;
-}
-
-Status keep_final(const Order& order, Record& record, bool fresh = true) {
-  Result<Now> now = look_now(order, record, fresh);
-  if (!now) return std::unexpected(now.error());
-  const Store store = Store::at(record.store);
-  record.end = now->commit;
-  record.ended = now_text(order);
-  if (!record.kind.empty()) record.bytes = std::to_string(disk_bytes(record.path));
-  now->listing.final = true;
-  if (Status kept = store.set_ref(ref_of(record, "end"), record.end); !kept) return kept;
-  (void)keep_objects(store, record.end, record.start);
-  (void)write_patch(store, record.start, record.end, final_patch(order));
-  const int failed = replace_file(final_list(order), to_json(now->listing), 0600, Durability::power);
-  if (failed != 0) return fail(Code::unavailable, "The list of changes cannot be written.", "store");
-  return write_record(order.data_dir, record);
+  return {record, begun_reply(order, record, true, "", 0), {}};
 }
 
 Done finish(const Order& order, Record record) {
@@ -276,93 +273,6 @@ Done finish(const Order& order, Record record) {
   }
   return {record, read_small(final_list(order), size_t{16} << 20).value_or("null"), {}};
 }
-
-// A list, and what is known of the work tree by now.
-std::string with_worktree(std::string list, const Record& record) {
-  list.resize(list.rfind('}'));
-  std::string more;
-  JsonOut fields(more);
-  fields.object().key("bytes");
-  if (const int64_t bytes = number_in(record.bytes, 0); bytes > 0)
-    fields.value(bytes);
-  else
-    fields.null();
-  fields.text_or_null("stays", record.stays).end();
-  return list.append(",").append(more, 1);
-}
-
-Done list(const Order& order, const Record& record) {
-  if (!record.end.empty() || record.state == "discarded" || is_lost(record))
-    if (std::optional<std::string> kept = read_small(final_list(order), size_t{16} << 20))
-      return {record, with_worktree(std::move(*kept), record), {}};
-  Result<Now> now = look_now(order, record, false);
-  if (!now) return refused(record, now.error());
-  (void)Store::at(record.store).set_ref(ref_of(record, "now"), now->commit);
-  return {record, with_worktree(to_json(now->listing), record), {}};
-}
-
-std::string patch_reply(const std::string& path, std::optional<std::string_view> patch, const std::string& why) {
-  std::string text;
-  JsonOut out(text);
-  out.object().field("path", path).key("patch");
-  if (patch)
-    out.value(*patch);
-  else
-    out.null();
-  out.text_or_null("why", why).end();
-  return text;
-}
-
-Done file(const Order& order, const Record& record) {
-  const Store store = Store::at(record.store);
-  const std::string to = !record.end.empty() ? record.end : store.ref(ref_of(record, "now")).value_or("");
-  if (to.empty()) return refused(record, {Code::conflict, "Ask for the list of changes first.", "no_list"});
-  Result<std::vector<ChangedFile>> files = list_changes(store, record.start, to);
-  if (files) {
-    for (const ChangedFile& one : *files) {
-      if (one.path != order.path && to_utf8(one.path) != order.path && percent_encoded(one.path) != order.path)
-        continue;
-      Result<std::string> patch = file_patch(store, record.start, to, one);
-      if (patch) return {record, patch_reply(one.path, *patch, ""), {}};
-      if (patch.error().reason == "large_patch") return {record, patch_reply(one.path, {}, patch.error().message), {}};
-      files = std::unexpected(patch.error());
-      break;
-    }
-    if (files) return refused(record, {Code::not_found, "The task did not change this file.", "no_file"});
-  }
-  // The objects are gone: what was kept at its end is there.
-  const std::optional<std::string> patch = read_small(final_patch(order), whole_patch_max);
-  if (!patch) return refused(record, files.error());
-  const std::string name = " b/" + order.path + "\n";
-  for (const std::string_view section : patch_sections(*patch))
-    if (std::string(first_line(section)).append("\n").ends_with(name)) {
-      if (section.size() > patch_bytes_max)
-        return {record, patch_reply(order.path, {}, "The patch is too large to be shown."), {}};
-      return {record, patch_reply(order.path, section, ""), {}};
-    }
-  return refused(record, {Code::not_found, "The task did not change this file.", "no_file"});
-}
-
-// The file that has it: the server sends it from there.
-Done patch(const Order& order, Record record) {
-  std::error_code error;
-  std::string path = final_patch(order);
-  if (record.end.empty() || !fs::exists(path, error)) {
-    Result<Now> now = look_now(order, record, false);
-    if (!now) return refused(record, now.error());
-    // As `list` does: the index goes on from here, so its objects must stay.
-    (void)Store::at(record.store).set_ref(ref_of(record, "now"), now->commit);
-    path = task_folder(order.data_dir, order.task) + "/now.patch";
-    if (Status made = write_patch(Store::at(record.store), record.start, now->commit, path); !made)
-      return refused(record, made.error());
-  }
-  std::string text;
-  JsonOut out(text);
-  out.object().field("file", fs::path(path).filename().string()).end();
-  return {record, text, {}};
-}
-
-// --- what the user decides
 
 Done must_be_isolated(const Order& order, Record record, const std::function<Done(Record)>& then) {
   if (record.kind.empty())
@@ -378,149 +288,6 @@ Done must_be_isolated(const Order& order, Record record, const std::function<Don
   return then(std::move(record));
 }
 
-std::optional<Done> decided_already(const Record& record) {
-  if (record.state != "discarded" && record.state != "merged") return std::nullopt;
-  return refused(record,
-                 {Code::conflict, fmt::format("The task's changes are {} already.", record.state), record.state});
-}
-
-// Known before the merge begins: a server that is killed in between finds what to settle.
-Done merging(const Order& order, Record record) {
-  if (std::optional<Done> decided = decided_already(record)) return *std::move(decided);
-  record.before = record.state;
-  record.state = "merging";
-  if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
-  return {record, "null", {}};
-}
-
-// The end as it is now, where there is something to look at.
-Status keep_end(const Order& order, Record& record) {
-  if (!is_lost(record)) return keep_final(order, record);
-  if (!record.end.empty()) return {};
-  return fail(Code::not_found, "The task's own work tree is gone, and it has no end snapshot.", "lost");
-}
-
-// Files of its work tree that are not as the task left them: a test, or somebody, was there since.
-std::vector<std::string> changed_later(const Order& order, const Record& record) {
-  constexpr size_t named_max = 200;
-  std::vector<std::string> names;
-  const Result<Now> now = is_lost(record) ? fail(Code::not_found, "") : look_now(order, record, true);
-  const Result<std::vector<ChangedFile>> files =
-      now ? list_changes(Store::at(record.store), record.end, now->commit) : fail(Code::not_found, "");
-  for (const ChangedFile& file : files.value_or(std::vector<ChangedFile>()))
-    if (names.size() < named_max) names.push_back(file.path);
-  return names;
-}
-
-Done publish(const Order& order, Record record) {
-  if (record.state == "discarded" || record.state == "merged")
-    return refused(record, {Code::conflict,
-                            fmt::format("The task's changes are {} already{}.", record.state,
-                                        record.state == "merged" ? ": push your own branch" : ""),
-                            record.state});
-  if (Status kept = keep_end(order, record); !kept) return refused(record, kept.error());
-  const Store store = Store::at(record.store);
-  Result<Fd> lock = store.lock();
-  if (!lock) return refused(record, lock.error());
-  if (std::optional<Refused> why = publish_changes(record, order.message)) return {record, "null", std::move(why)};
-  if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
-  std::string text;
-  JsonOut out(text);
-  out.object().field("commit", record.published).field("branch", record.branch);
-  out.text_or_null("target", record.target).field("repo", record.repository.top).field("git_dir", record.store).end();
-  return {record, text, {}};
-}
-
-Done merge(const Order& order, Record record) {
-  const std::optional<MergeMode> mode = parse_merge_mode(order.mode.empty() ? "squash" : order.mode);
-  if (!mode) return refused(record, {Code::invalid_argument, "`mode` must be squash, merge or patch.", "mode"});
-  if (std::optional<Done> decided = decided_already(record)) return *std::move(decided);
-  std::vector<std::string> later;
-  if (order.order == "take" && !record.end.empty())
-    later = changed_later(order, record);
-  else if (Status kept = keep_end(order, record); !kept)
-    return refused(record, kept.error());
-  const Store store = Store::at(record.store);
-  Result<Fd> lock = store.lock();
-  if (!lock) return refused(record, lock.error());
-  std::optional<Refused> why =
-      merge_changes(order.data_dir, record, *mode, order.message.empty() ? order.title : order.message);
-  // A conflict is a state: it says what to do next, and goes when a merge succeeds.
-  if (why && why->error.reason == "conflict") record.state = "conflict";
-  if (!why) record.decided = now_text(order), record.looked.clear(), record.stays.clear();
-  if (Status kept = write_record(order.data_dir, record); !kept && !why) why = Refused{kept.error(), {}};
-  if (why) return {record, "null", std::move(why)};
-  std::string text;
-  JsonOut out(text);
-  out.object().field("mode", order.mode.empty() ? "squash" : order.mode);
-  out.text_or_null("commit", record.merged_to)
-      .text_or_null("target", record.target)
-      .text_or_null("work_dir", record.merged_at);
-  out.key("not_merged").array();
-  for (const std::string& path : later) out.value(path);
-  out.end().end();
-  return {record, text, {}};
-}
-
-Done undo(const Order& order, Record record) {
-  const Store store = Store::at(record.store);
-  Result<Fd> lock = store.lock();
-  if (!lock) return refused(record, lock.error());
-  std::optional<Refused> why = undo_merge(order.data_dir, record);
-  if (!why) record.decided.clear(), record.stays.clear();
-  if (Status kept = write_record(order.data_dir, record); !kept && !why) why = Refused{kept.error(), {}};
-  return {record, "null", std::move(why)};
-}
-
-Done discard(const Order& order, Record record) {
-  if (record.state == "discarded") return {record, "null", {}};
-  if (!is_lost(record)) {
-    if (Status kept = keep_final(order, record); !kept) return refused(record, kept.error());
-    Result<Head> head = head_of(record.place());
-    if (!head) return refused(record, head.error());
-    record.tip = head->ref == "refs/heads/" + record.branch ? head->commit : "";
-    if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
-    if (Status removed = remove_worktree(order.data_dir, record); !removed) return refused(record, removed.error());
-  }
-  record.state = "discarded";
-  record.decided = now_text(order);
-  record.looked.clear(), record.stays.clear(), record.bytes.clear();
-  if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
-  return {record, "null", {}};
-}
-
-Done restore(const Order& order, Record record) {
-  if (record.state != "discarded" && !is_lost(record))
-    return refused(record, {Code::conflict, "The task's own work tree is there; nothing was discarded.", "state"});
-  if (record.state == "discarded" && !record.cleaned.empty())
-    return refused(record, {Code::conflict,
-                            "It was discarded too long ago, so its files are gone. The patch is kept: `errand diff` "
-                            "prints it, and `git apply` takes it.",
-                            "expired"});
-  const Store store = Store::at(record.store);
-  Result<std::string> tree = store.tree_of(record.end.empty() ? record.start : record.end);
-  if (!tree) return refused(record, tree.error());
-  // Where somebody deleted the folder, the branch still is where its commits are.
-  if (record.state != "discarded" && !record.is_clone())
-    record.tip = git_line({.args = {"rev-parse", "-q", "--verify", "refs/heads/" + record.branch},
-                           .git_dir = record.repository.common_dir})
-                     .value_or(record.tip);
-  if (record.state == "discarded" || !record.cleaned.empty()) record.branch.clear();
-  const std::string commit = record.tip.empty() ? record.base : record.tip, base = record.base;
-  if (commit != base && !record.is_clone())
-    if (Status given = give_objects(store, users_objects(record), commit, base); !given)
-      return refused(record, given.error());
-  if (Status made = make_worktree(order.data_dir, record, commit, *tree, order.title); !made)
-    return refused(record, made.error());
-  record.base = base;
-  record.tip.clear();
-  record.state = "ready";
-  record.decided.clear(), record.looked.clear(), record.stays.clear(), record.cleaned.clear();
-  record.bytes = std::to_string(disk_bytes(record.path));
-  if (Status kept = write_record(order.data_dir, record); !kept) return refused(record, kept.error());
-  return {record, "null", {}};
-}
-
 // Only what would be missed by nobody.
 Done clean(const Order& order, Record record) {
   if ((record.state != "merged" && record.state != "discarded") || !record.cleaned.empty()) return {record, "null", {}};
@@ -528,7 +295,7 @@ Done clean(const Order& order, Record record) {
   record.looked = now_text(order);
   record.stays.clear();
   if (record.state == "merged") {
-    Result<Now> now = look_now(order, record, true);
+    Result<Now> now = look_now(order, record, true, Whose::all);
     if (is_lost(record)) {
       record.stays = "Its folder no longer exists. `errand discard` removes what git still knows of it.";
     } else if (!now) {
@@ -566,7 +333,7 @@ Done forget(const Order& order, Record record) {
   const bool taken = record.state == "merged" || record.state == "discarded" || record.state == "lost";
   if (!record.kind.empty() && !is_lost(record)) {
     // Only what is in the target or was thrown away goes; a branch with commits that nobody has, or files, stays.
-    Result<Now> now = look_now(order, record, true);
+    Result<Now> now = look_now(order, record, true, Whose::all);
     const Result<Head> head = head_of(record.place());
     const bool untouched =
         now && now->listing.files.empty() && now->listing.left_out.empty() && head && head->commit == record.base;
@@ -593,8 +360,11 @@ Done settle(const Order& order, Record record) {
     const Store store = Store::at(record.store);
     drop_unborn(order.data_dir, record);
     store.drop_refs("refs/errand/" + record.task + "/");
+    // But for the mark of the set-up command: its log says why there is no work tree.
     std::error_code error;
-    fs::remove_all(task_folder(order.data_dir, order.task), error);
+    for (const char* name : {"/record", "/index", "/index.lock"})
+      fs::remove(task_folder(order.data_dir, order.task) + name, error);
+    fs::remove(task_folder(order.data_dir, order.task), error);
     return {std::nullopt, "null", {}};
   }
   if (record.state == "ready" && is_lost(record)) record.state = "lost";
@@ -620,9 +390,10 @@ Done dispatch(const Order& order) {
   if (order.order == "patch") return patch(order, record);
   if (order.order == "forget") return forget(order, record);
   using Act = Done (*)(const Order&, Record);
-  constexpr std::pair<std::string_view, Act> acts[] = {{"merging", merging}, {"merge", merge},   {"take", merge},
-                                                       {"publish", publish}, {"undo", undo},     {"discard", discard},
-                                                       {"restore", restore}, {"settle", settle}, {"clean", clean}};
+  constexpr std::pair<std::string_view, Act> acts[] = {{"merging", merging}, {"undoing", undoing}, {"hold", hold},
+                                                       {"merge", merge},     {"take", merge},      {"publish", publish},
+                                                       {"undo", undo},       {"discard", discard}, {"restore", restore},
+                                                       {"settle", settle},   {"clean", clean},     {"ready", ready}};
   for (const auto& [name, act] : acts)
     if (order.order == name)
       return must_be_isolated(order, record, [&](Record settled) { return act(order, std::move(settled)); });
@@ -635,10 +406,18 @@ void write_isolation(JsonOut& out, const Record& record) {
   out.field("branch", record.branch).field("base", record.base).field("repo", record.repository.top);
   constexpr std::string_view heads = "refs/heads/";
   const std::string_view target = record.target;
-  out.field("target", target.starts_with(heads) ? target.substr(heads.size()) : target).end();
+  out.field("target", target.starts_with(heads) ? target.substr(heads.size()) : target);
+  out.field("bytes", number_in(record.bytes, 0)).end();
 }
 
 }  // namespace
+
+std::string now_text(const Order& order) {
+  if (!order.now.empty()) return order.now;
+  timeval at{};
+  ::gettimeofday(&at, nullptr);
+  return std::to_string(int64_t{at.tv_sec} * 1000 + at.tv_usec / 1000);
+}
 
 std::string encode(const Order& order) {
   std::string text;
@@ -647,7 +426,8 @@ std::string encode(const Order& order) {
   visit_texts(order, [&](const char* name, const std::string& value) {
     out.field(std::string_view(name), percent_encoded(value));
   });
-  out.field("isolate", order.isolate).field("dirty", order.dirty).field("sandboxed", order.sandboxed).end();
+  visit_flags(order, [&](const char* name, bool value) { out.field(std::string_view(name), value); });
+  out.end();
   return text;
 }
 
@@ -660,9 +440,7 @@ Result<Order> decode_order(std::string_view text) {
     fields.text(name, into, {.bytes_max = size_t{256} << 10, .may_be_blank = true});
     into = percent_decoded(into);
   });
-  fields.flag("isolate", order.isolate);
-  fields.flag("dirty", order.dirty);
-  fields.flag("sandboxed", order.sandboxed);
+  visit_flags(order, [&](const char* name, bool& into) { fields.flag(name, into); });
   if (Status status = fields.done(); !status) return std::unexpected(status.error());
   if (order.task.empty() || order.task.find_first_of("/.") != std::string::npos || !order.data_dir.starts_with('/'))
     return fail(Code::invalid_argument, "The order names no task or no folder.", "order");

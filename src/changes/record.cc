@@ -39,8 +39,15 @@ void visit(R& record, Visit field) {
   field("merged_from", record.merged_from);
   field("merged_to", record.merged_to);
   field("merged_at", record.merged_at);
+  field("merged_start", record.merged_start);
+  field("onto", record.onto);
+  field("aside_from", record.aside_from);
+  field("aside_to", record.aside_to);
+  field("whole", record.whole);
   field("tip", record.tip);
   field("before", record.before);
+  field("moving", record.moving);
+  field("set_up", record.set_up);
   field("decided", record.decided);
   field("looked", record.looked);
   field("stays", record.stays);
@@ -53,6 +60,10 @@ void visit(R& record, Visit field) {
 
 std::string task_folder(const std::string& data_dir, const std::string& task) {
   return data_dir + "/changes/tasks/" + task;
+}
+
+std::string set_up_mark(const std::string& data_dir, const std::string& task) {
+  return task_folder(data_dir, task) + "/setup";
 }
 
 int64_t number_in(const std::string& text, int64_t otherwise) {

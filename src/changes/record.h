@@ -21,7 +21,8 @@ struct Record {
   // Isolation; `kind` is empty where there is none.
   std::string kind;       // worktree, clone
   std::string state;      // preparing, ready, merging, conflict, merged, kept, discarded, lost
-  std::string before;     // While it is being merged: the state that a refusal leaves.
+  std::string before;     // While it is being merged, or that is taken back: the state that a refusal leaves.
+  std::string moving;     // "yes": then the user's files, or the branch, may be changed already.
   std::string path;       // The work tree.
   std::string git_dir;    // Of it.
   std::string branch;     // "errand/<task>-<words>"
@@ -30,7 +31,12 @@ struct Record {
   std::string target;     // The branch of the user that it is to be merged into: "refs/heads/main"; empty: detached.
   std::string merged_from, merged_to;  // Where the target stood, and where it was put.
   std::string merged_at;               // The work tree that had it; empty: none.
+  std::string merged_start;            // While a further turn works behind a merge: the start of what was merged.
+  std::string onto;                    // The last merge that a turn came behind: its commit, or the branch of a patch.
+  std::string aside_from, aside_to;    // What came between the two is not the task's (aside.h).
+  std::string whole;                   // Of a discarded one: all that was there, with what was put aside.
   std::string tip;                     // The branch's commit when the work tree was removed.
+  std::string set_up;                  // "done": the set-up command ran in it.
   std::string decided;                 // When it was merged or discarded; wall time in milliseconds.
   std::string looked;                  // When a clean-up last looked at it,
   std::string stays;                   // and why that left it, as a sentence;
@@ -38,6 +44,8 @@ struct Record {
   std::string bytes;                   // What the work tree takes on the disk.
   std::string published;               // The last commit that was made to be pushed.
 
+  // A test was, or is, in its work tree, and no turn since: the end stays as it was before.
+  bool is_held() const { return !aside_from.empty() && aside_to.empty(); }
   bool is_clone() const { return kind == "clone"; }
   // The task's own work tree, or the user's.
   Repository place() const {
@@ -47,6 +55,8 @@ struct Record {
 };
 
 std::string task_folder(const std::string& data_dir, const std::string& task);
+// The file that names the last run of the task's set-up command. It stays for as long as the task does.
+std::string set_up_mark(const std::string& data_dir, const std::string& task);
 // The number in a text of ours; `otherwise` where there is none.
 int64_t number_in(const std::string& text, int64_t otherwise);
 // All that are kept, by the names of their folders; damaged ones are left out.

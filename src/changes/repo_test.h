@@ -88,4 +88,20 @@ class TestRepo {
   TestFolder folder_;
 };
 
+// One with a task that works in a work tree of its own.
+struct IsolatedRepo : TestRepo {
+  explicit IsolatedRepo(bool dirty = false) {
+    write("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    write("b", "1\n");
+    write(".gitignore", "ignored\n");
+    commit();
+    if (dirty) write("b", "dirty\n");
+    tree = isolate(dirty);
+  }
+  // What the task does.
+  void edit(const std::string& name, const std::string& text) const { std::ofstream(tree + "/" + name) << text; }
+  bool is_there() const { return std::filesystem::exists(tree); }
+  std::string tree;
+};
+
 }  // namespace errand::changes

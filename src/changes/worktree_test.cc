@@ -192,83 +192,125 @@ TEST(Worktree, AnEmptyRepositoryCanBeClonedToo) {
   EXPECT_EQ(repo.sh("cat a && git status --porcelain", repo.record().path), "1\n");
 }
 
+TEST(Worktree, WhatTheSetUpCommandChangedIsNotTheTasks) {
+  const TestRepo repo;
+  repo.write("a", "1\n");
+  repo.write("lock", "1\n");
+  repo.commit();
+  Order begin = repo.order("begin");
+  begin.isolate = true;
+  begin.setup_run = "task_01__setup_1.0";
+  const std::string begun = carry_out(begin);
+  EXPECT_TRUE(begun.contains("\"set_up\":true") && begun.contains("\"state\":\"preparing\"")) << begun;
+  EXPECT_EQ(file_text(set_up_mark(repo.data(), "task_01")), "task_01__setup_1.0");
+  const std::string tree = repo.record().path;
+  std::ofstream(tree + "/lock") << "2\n";
+  std::ofstream(tree + "/made") << "m\n";
+  begin.order = "ready";
+  const std::string ready = carry_out(begin);
+  EXPECT_TRUE(ready.contains("\"state\":\"ready\"") && ready.contains("\"set_up\":false")) << ready;
+  std::ofstream(tree + "/a") << "task\n";
+  EXPECT_TRUE(repo.carry_out("finish").contains("\"files_total\":1"));
+  EXPECT_TRUE(repo.merge().contains("merged"));
+  EXPECT_EQ(repo.sh("git diff --name-only HEAD^ HEAD"), "a\n");
+  // A further turn needs none; one behind a restore does.
+  begin.order = "begin";
+  begin.setup_run = "task_01__setup_2.0";
+  EXPECT_TRUE(carry_out(begin).contains("\"set_up\":false"));
+  EXPECT_EQ(file_text(set_up_mark(repo.data(), "task_01")), "task_01__setup_1.0") << "the log of the one that ran";
+  repo.carry_out("discard");
+  repo.carry_out("restore");
+  EXPECT_TRUE(carry_out(begin).contains("\"set_up\":true"));
+  EXPECT_TRUE(repo.carry_out("settle").contains("\"state\":\"ready\"")) << "its files are not thrown away for that";
+  EXPECT_EQ(file_text(tree + "/a"), "task\n");
+}
+
+TEST(Worktree, OneWhoseSetUpFailedGoesAndTheMarkOfItsLogStays) {
+  const TestRepo repo;
+  repo.write("a", "1\n");
+  repo.commit();
+  const std::string before = repo.user_state();
+  Order begin = repo.order("begin");
+  begin.isolate = true;
+  begin.setup_run = "task_01__setup_1.0";
+  carry_out(begin);
+  const std::string tree = repo.record().path;
+  EXPECT_TRUE(repo.carry_out("settle").contains("\"isolation\":null"));
+  EXPECT_FALSE(std::filesystem::exists(tree));
+  EXPECT_EQ(repo.user_state(), before);
+  EXPECT_EQ(repo.record().task, "");
+  EXPECT_EQ(file_text(set_up_mark(repo.data(), "task_01")), "task_01__setup_1.0");
+  repo.carry_out("forget");
+  EXPECT_FALSE(std::filesystem::exists(task_folder(repo.data(), "task_01")));
+}
+
 // --- clean-up
 
-struct Old {
-  TestRepo repo;
-  std::string tree;
+struct Old : IsolatedRepo {
   explicit Old(const char* decided = "merge") {
-    repo.write("a", "1\n");
-    repo.commit();
-    tree = repo.isolate();
-    std::ofstream(tree + "/a") << "2\n";
-    repo.carry_out("finish");
-    EXPECT_TRUE(repo.carry_out(decided).contains("\"reply\":"));
+    edit("a", "2\n");
+    carry_out("finish");
+    EXPECT_TRUE(carry_out(decided).contains("\"reply\":"));
   }
   // Why it stays; empty: it went.
   std::string clean() const {
-    EXPECT_TRUE(repo.carry_out("clean").contains("\"reply\":"));
-    return repo.record().stays;
+    EXPECT_TRUE(carry_out("clean").contains("\"reply\":"));
+    return record().stays;
   }
-  bool is_there() const { return std::filesystem::exists(tree); }
 };
 
 TEST(CleanUp, AMergedWorkTreeGoesWithItsBranchAndCanBeMadeAgain) {
   const Old old;
   EXPECT_EQ(old.clean(), "");
   EXPECT_FALSE(old.is_there());
-  EXPECT_EQ(old.repo.sh("git branch --list 'errand/*' && git worktree list | wc -l"), "1\n");
-  EXPECT_EQ(old.repo.record().state, "merged");
-  EXPECT_TRUE(old.repo.carry_out("list").contains("\"path\":\"a\"")) << "what it changed is still known";
-  EXPECT_TRUE(old.repo.carry_out("begin").contains("--restore")) << "it does not work in an empty folder instead";
-  EXPECT_TRUE(old.repo.carry_out("restore").contains("\"state\":\"ready\""));
+  EXPECT_EQ(old.sh("git branch --list 'errand/*' && git worktree list | wc -l"), "1\n");
+  EXPECT_EQ(old.record().state, "merged");
+  EXPECT_TRUE(old.carry_out("list").contains("\"path\":\"a\"")) << "what it changed is still known";
+  EXPECT_TRUE(old.carry_out("begin").contains("--restore")) << "it does not work in an empty folder instead";
+  EXPECT_TRUE(old.carry_out("restore").contains("\"state\":\"ready\""));
   EXPECT_EQ(file_text(old.tree + "/a"), "2\n");
 }
 
 TEST(CleanUp, WhatWouldBeMissedIsNamedAndStays) {
   const Old files;
-  std::ofstream(files.tree + "/untracked") << "u\n";
+  files.edit("untracked", "u\n");
   EXPECT_EQ(files.clean(), "It has changes that were not merged.");
   EXPECT_TRUE(files.is_there());
   std::filesystem::remove(files.tree + "/untracked");
   EXPECT_EQ(files.clean(), "");
   const Old commits;
-  commits.repo.sh("git commit -q --allow-empty -m more", commits.tree);
+  commits.sh("git commit -q --allow-empty -m more", commits.tree);
   EXPECT_EQ(commits.clean(), "It has commits that were not merged.");
   EXPECT_TRUE(commits.is_there());
   const Old elsewhere;
-  elsewhere.repo.sh("git checkout -q -b mine", elsewhere.tree);
+  elsewhere.sh("git checkout -q -b mine", elsewhere.tree);
   EXPECT_EQ(elsewhere.clean(), "Another branch is checked out there.");
   const Old locked;
-  locked.repo.sh("git worktree unlock '" + locked.tree + "' && git worktree lock --reason 'my disk' '" + locked.tree +
-                 "'");
+  locked.sh("git worktree unlock '" + locked.tree + "' && git worktree lock --reason 'my disk' '" + locked.tree + "'");
   EXPECT_EQ(locked.clean(), "Somebody locked it: my disk.");
   EXPECT_TRUE(locked.is_there());
   const Old gone;
   std::filesystem::remove_all(gone.tree);
   EXPECT_TRUE(gone.clean().contains("no longer exists"));
-  EXPECT_TRUE(gone.repo.sh("git branch --list 'errand/*'").contains("errand/")) << "its branch is nobody's to delete";
+  EXPECT_TRUE(gone.sh("git branch --list 'errand/*'").contains("errand/")) << "its branch is nobody's to delete";
 }
 
 TEST(CleanUp, WhatWasDiscardedCannotBeTakenBackAndItsPatchOpens) {
   const Old old("discard");
   EXPECT_EQ(old.clean(), "");
-  EXPECT_TRUE(old.repo.carry_out("restore").contains("\"reason\":\"expired\""));
-  EXPECT_TRUE(old.repo.carry_out("list").contains("\"path\":\"a\""));
-  Order file = old.repo.order("file");
+  EXPECT_TRUE(old.carry_out("restore").contains("\"reason\":\"expired\""));
+  EXPECT_TRUE(old.carry_out("list").contains("\"path\":\"a\""));
+  Order file = old.order("file");
   file.path = "a";
-  EXPECT_TRUE(carry_out(file).contains("+2"));
-  EXPECT_EQ(old.repo.sh("git --git-dir='" + old.repo.record().store + "' for-each-ref"), "");
+  EXPECT_TRUE(changes::carry_out(file).contains("-9"));
+  EXPECT_EQ(old.sh("git --git-dir='" + old.record().store + "' for-each-ref"), "");
 }
 
 TEST(CleanUp, WhatIsNotDecidedIsNotTouched) {
-  const TestRepo repo;
-  repo.write("a", "1\n");
-  repo.commit();
-  const std::string tree = repo.isolate();
+  const IsolatedRepo repo;
   repo.carry_out("finish");
   repo.carry_out("clean");
-  EXPECT_TRUE(std::filesystem::exists(tree));
+  EXPECT_TRUE(repo.is_there());
   EXPECT_EQ(repo.record().stays, "");
 }
 
@@ -283,7 +325,7 @@ TEST(Worktree, SizesAreCountedAndNoneIsMadeBeyondTheBound) {
   begin.isolate = true;
   begin.max_bytes = "50000";
   const std::string refused = carry_out(begin);
-  EXPECT_TRUE(refused.contains("are allowed") && refused.contains("\"reason\":\"isolation\"")) << refused;
+  EXPECT_TRUE(refused.contains("changes_max_bytes") && refused.contains("\"reason\":\"isolation\"")) << refused;
   repo.carry_out("discard");
   EXPECT_TRUE(carry_out(begin).contains("\"reply\":"));
 }

@@ -44,6 +44,7 @@ struct LaunchArgs {
   std::optional<Millis> progress_every;
   bool isolate = false;      // In a git work tree of its own.
   std::string isolate_base;  // head, dirty; empty: the server's default.
+  std::string isolate_setup;
   Stay stay = Stay::no;
 };
 
@@ -150,6 +151,7 @@ struct LogsArgs {
   std::optional<int> tail;
   std::optional<int> attempt;
   std::optional<int> run;
+  bool setup = false;  // Of what prepared its work tree.
   std::string grep;
   std::string since;  // A time, or how long ago.
   bool only_out = false, only_err = false;
@@ -176,6 +178,7 @@ struct MergeArgs {
   std::string mode, message;
   bool ask = false;  // The agent, for the message.
   bool discard_others = false;
+  bool with_later = false;
   bool undo = false;
 };
 
@@ -282,6 +285,15 @@ struct NotifyArgs {
   bool subtasks = false;
 };
 
+struct PhoneArgs {
+  std::string scopes;   // Empty: the server's usual ones.
+  std::string address;  // Where the phone reaches the page; empty: as the server knows it.
+};
+
+struct DeviceArgs {
+  std::string revoke;  // The device's id; empty: they are listed.
+};
+
 struct QuotaArgs {
   bool clear = false;
   std::string account;  // To clear; empty: all.
@@ -344,12 +356,13 @@ struct RestartArgs {};
 struct StatusArgs {};
 struct InboxArgs {};
 
-using VerbArgs = std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
-                              ArtifactsArgs, DiffArgs, MergeArgs, DiscardArgs, CompareArgs, PrArgs, EditArgs,
-                              ExportArgs, UsageArgs, SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs,
-                              WaitArgs, BatchArgs, AgentsArgs, SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs,
-                              NotifyArgs, QuotaArgs, OpenArgs, OpencodeArgs, AgentInstallArgs, HookArgs, CompletionArgs,
-                              CompleteArgs, ManArgs, InstallArgs, UpgradeArgs, UninstallArgs, DoctorArgs, VersionArgs,
-                              StopArgs, RestartArgs, StatusArgs, InboxArgs, SetupArgs, ServeArgs, SupervisorArgs>;
+using VerbArgs =
+    std::variant<RunArgs, AskArgs, ForkArgs, AttachArgs, ListArgs, TopArgs, ShowArgs, OutputArgs, LogsArgs,
+                 ArtifactsArgs, DiffArgs, MergeArgs, DiscardArgs, CompareArgs, PrArgs, EditArgs, ExportArgs, UsageArgs,
+                 SendArgs, ResumeArgs, AnswerArgs, CancelArgs, RetryArgs, ClearArgs, WaitArgs, BatchArgs, AgentsArgs,
+                 SettingsArgs, ToolArgs, ToolsArgs, McpArgs, TokenArgs, NotifyArgs, PhoneArgs, DeviceArgs, QuotaArgs,
+                 OpenArgs, OpencodeArgs, AgentInstallArgs, HookArgs, CompletionArgs, CompleteArgs, ManArgs, InstallArgs,
+                 UpgradeArgs, UninstallArgs, DoctorArgs, VersionArgs, StopArgs, RestartArgs, StatusArgs, InboxArgs,
+                 SetupArgs, ServeArgs, SupervisorArgs>;
 
 }  // namespace errand::cli

@@ -70,9 +70,10 @@ int start_attempts(Context& context, const AskArgs& args, const std::string& pro
   if (!args.permission.empty()) out.field("permission", args.permission);
   LaunchArgs launch = args.launch;
   launch.isolate = false;  // All attempts are.
-  const std::string base = std::exchange(launch.isolate_base, {});
+  const std::string base = std::exchange(launch.isolate_base, {}), setup = std::exchange(launch.isolate_setup, {});
   if (Status written = write_launch(context, out, launch); !written) return screen.fail(written.error());
   if (!base.empty()) out.field("isolate_base", base);
+  if (!setup.empty()) out.field("isolate_setup", setup);
   out.end().end();
   SystemRandom random;
   Result<std::string> reply = context.client.call("POST", "/api/batches", body, random_secret(random, 18));

@@ -25,6 +25,7 @@ namespace errand::cli {
 
 namespace {
 
+constexpr const char* nothing = "the task changed nothing.";
 constexpr Millis order_patience_ms = 900'000;  // A work tree of many files takes its time.
 
 struct FileInfo {
@@ -47,14 +48,6 @@ std::vector<FileInfo> files_of(std::string_view body) {
     file.certain = member(element, "certain") != "false";
   }
   return files;
-}
-
-// The texts of a list.
-std::vector<std::string> texts_of(std::string_view body, std::string_view field) {
-  std::vector<std::string> texts;
-  for (const std::string& element : elements(body, field))
-    texts.push_back(member("{\"text\":" + element + "}", "text"));
-  return texts;
 }
 
 std::string_view diff_style(std::string_view line) {
@@ -123,6 +116,7 @@ void print_patch(const Screen& screen, const std::string& patch) {
 
 // What is to be known beside the files.
 void say_more(const Screen& screen, const std::string& body, size_t listed) {
+  if (member(body, "since_merge") == "true") screen.say("the task was merged before: this is what came since.");
   const int64_t total = number(member(body, "files_total"));
   if (total > static_cast<int64_t>(listed))
     screen.say(fmt::format("{} more files are not listed.", total - static_cast<int64_t>(listed)));
@@ -157,7 +151,7 @@ int print_files(const Screen& screen, const std::string& body, bool names_only) 
       screen.say(fmt::format("{} {}, {} lines added, {} removed", member(body, "files_total"),
                              rows.size() == 1 ? "file" : "files", member(body, "added"), member(body, "removed")));
   }
-  if (files.empty()) screen.say("the task changed nothing.");
+  if (files.empty()) screen.say(nothing);
   say_more(screen, body, files.size());
   return code(Exit::ok);
 }
@@ -190,11 +184,7 @@ int order(Context& context, const std::string& id, std::string_view what, const 
 
 // What else came of a merge: of the other attempts, and of files that are not the task's.
 void say_of_others(const Screen& screen, const std::string& reply) {
-  const std::vector<std::string> later = texts_of(member(reply, "merge"), "not_merged");
-  if (!later.empty()) {
-    screen.say("not merged: these files of its work tree were changed after it had ended, by a test or by somebody:");
-    for (const std::string& file : later) screen.err("  " + shown_line(file) + "\n");
-  }
+  say_not_merged(screen, member(reply, "merge"));
   std::string gone;
   for (const std::string& id : texts_of(reply, "discarded")) gone += " " + short_id(id);
   if (!gone.empty()) screen.say(fmt::format("discarded:{}. errand discard{} --restore makes them again.", gone, gone));
@@ -239,7 +229,7 @@ int diff(Context& context, const DiffArgs& args) {
   }
   if (args.stat || args.name_only) return print_files(screen, *list, args.name_only);
   const size_t files = elements(*list, "files").size();
-  if (files == 0) screen.say("the task changed nothing.");
+  if (files == 0) screen.say(nothing);
   say_more(screen, *list, files);
   if (files == 0) return code(Exit::ok);
   Result<std::string> patch = context.client.get(task_path(*id, "/changes?format=patch"));
@@ -264,6 +254,7 @@ int merge(Context& context, const MergeArgs& args) {
   JsonOut out(body);
   out.object();
   if (args.discard_others) out.field("discard_others", true);
+  if (args.with_later) out.field("with_later", true);
   if (!args.mode.empty()) out.field("mode", args.mode);
   if (!args.message.empty()) out.field("message", args.message);
   out.end();

@@ -50,6 +50,8 @@ struct Dispatch {
   int operator()(const McpArgs& args) { return mcp(context, args); }
   int operator()(const TokenArgs& args) { return token(context, args); }
   int operator()(const NotifyArgs& args) { return notify(context, args); }
+  int operator()(const PhoneArgs& args) { return phone(context, args); }
+  int operator()(const DeviceArgs& args) { return device(context, args); }
   int operator()(const QuotaArgs& args) { return quota(context, args); }
   int operator()(const OpenArgs& args) { return open(context, args); }
   int operator()(const OpencodeArgs& args) { return opencode(context, args); }

@@ -17,6 +17,15 @@ constexpr Millis text_patience_ms = 300'000;
 
 }  // namespace
 
+void say_not_merged(const Screen& screen, std::string_view reply) {
+  const std::vector<std::string> files = texts_of(reply, "not_merged");
+  if (files.empty()) return;
+  screen.say(
+      "not in it: these files of its work tree were changed after it had ended, by a test or by somebody. errand merge "
+      "--with-later takes them, too:");
+  for (const std::string& file : files) screen.err("  " + shown_line(file) + "\n");
+}
+
 int wait_for_all(Context& context, const std::vector<std::string>& ids, Time deadline) {
   const Screen& screen = context.screen;
   Interrupt interrupt;

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -11,6 +12,8 @@
 #include "base/text.h"
 #include "cli/files.h"
 #include "cli/http_reader.h"
+#include "cli/install.h"
+#include "cli/service.h"
 #include "cli/start_server.h"
 #include "cli/wire.h"
 
@@ -141,6 +144,10 @@ Result<Target> find_server(const Where& where, Start start) {
   if (!where.url.empty()) return find_remote(where);
   Result<Target> found = find_local(where);
   if (found || start == Start::never || found.error().code != Code::unavailable) return found;
+  // The one that was installed for this folder runs in its unit. Where systemd does not answer (no login of this user,
+  // a container) the work is still to be done: then a verb starts it.
+  if (const std::optional<Service> service = installed_service(where.data_dir); service && tell(*service, "start"))
+    return wait_for(where, *service, 0);
   return start_again(where, {});
 }
 

@@ -40,8 +40,8 @@ struct ServeWords {
 // The server to use. The local one is reached at the URL that server.json gives, but only while the process that wrote
 // it lives: of a server that was killed a stranger may have the port by now, and would be shown the token. Else through
 // the unix socket of the data folder, which nobody else can have taken over. Where none answers and `start` allows it,
-// one is started in the background; of several CLIs that do so at once one starts it and the others wait for it. Fails
-// with `unavailable`.
+// one is started: by systemd where `errand install` gave this folder a unit, else in the background; of several CLIs
+// that do so at once one starts it and the others wait for it. Fails with `unavailable`.
 Result<Target> find_server(const Where& where, Start start);
 
 // The same for one that was just stopped: it is started as it was started before (start_server.h).

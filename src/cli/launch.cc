@@ -101,8 +101,9 @@ Status write_launch(Context& context, JsonOut& out, const LaunchArgs& args) {
   write_seconds(out, "progress_every_s", args.progress_every);
   if (args.max_restarts) out.field("max_restarts", *args.max_restarts);
   // Who says what it begins with wants it.
-  if (args.isolate || !args.isolate_base.empty()) out.field("isolate", "worktree");
+  if (args.isolate || !args.isolate_base.empty() || !args.isolate_setup.empty()) out.field("isolate", "worktree");
   write_text(out, "isolate_base", args.isolate_base);
+  write_text(out, "isolate_setup", args.isolate_setup);
   return {};
 }
 

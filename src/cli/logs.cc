@@ -57,6 +57,7 @@ int print_log(Context& context, const std::string& id, const LogsArgs& args) {
   query.add("grep", args.grep).add("format", lines ? "jsonl" : "");
   if (args.attempt) query.add("attempt", std::to_string(*args.attempt));
   if (args.run) query.add("run", std::to_string(*args.run));
+  if (args.setup) query.add("setup", "true");
   if (options.since) query.add("since", format_time(std::exchange(options.since, {})));
   query.add("stream", args.only_out ? "stdout" : args.only_err ? "stderr" : "");
   Printer printer(screen, options);
@@ -138,6 +139,7 @@ int logs(Context& context, const LogsArgs& args) {
   if (!id) return context.screen.fail(id.error());
   Result<TaskInfo> task = get_task(context, *id);
   if (!task) return context.screen.fail(task.error());
+  if (args.setup) return print_log(context, *id, args);
   if (args.follow) return follow_log(context, *task, args);
   return task->kind == "command" ? print_log(context, *id, args) : print_events(context, *id, args);
 }

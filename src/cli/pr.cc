@@ -89,6 +89,7 @@ int publish(Context& context, const std::string& id, const PrArgs& args, Publish
           .git_dir = member(made, "git_dir"),
           .subject = args.title.empty() ? member(text, "subject") : args.title,
           .body = args.title.empty() && args.body.empty() ? member(text, "body") : args.body};
+  say_not_merged(context.screen, made);
   if (into.target == "null") into.target.clear();
   if (into.target.starts_with("refs/heads/")) into.target.erase(0, 11);
   return 0;

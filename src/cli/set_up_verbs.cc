@@ -95,6 +95,35 @@ Made open_setup(CLI::App& app, Globals&) {
   return [args] { return *args; };
 }
 
+Made phone_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<PhoneArgs>();
+  app.add_option("--scope", args->scopes,
+                 "What the phone may do (commas between): read, tasks (agents' tasks), exec (commands), approve "
+                 "(permissions); default: read,tasks,approve")
+      ->type_name("SCOPES");
+  app.add_option("--address", args->address,
+                 "Where the phone reaches the page, such as https://errand.example (default: notify.page_url)")
+      ->type_name("URL");
+  return [args] { return *args; };
+}
+
+Made device_setup(CLI::App& app, Globals&) {
+  auto args = std::make_shared<DeviceArgs>();
+  auto revoking = std::make_shared<bool>(false);
+  app.add_option_function<std::string>(
+         "action", [revoking](const std::string& word) { *revoking = word == "revoke"; },
+         "list (the default) or revoke")
+      ->check(CLI::IsMember({"list", "revoke"}))
+      ->type_name("");
+  app.add_option("id", args->revoke, "revoke: the device's id");
+  app.callback([args, revoking] {
+    if (*revoking == args->revoke.empty())
+      throw CLI::ValidationError("id", *revoking ? "is missing: errand device list shows the ids"
+                                                 : "goes with revoke: errand device revoke " + args->revoke);
+  });
+  return [args] { return *args; };
+}
+
 Made opencode_setup(CLI::App& app, Globals&) {
   auto args = std::make_shared<OpencodeArgs>();
   app.add_option_function<std::string>(

@@ -9,6 +9,8 @@ namespace errand::cli {
 Made agents_setup(CLI::App& app, Globals& globals);
 Made settings_setup(CLI::App& app, Globals& globals);
 Made open_setup(CLI::App& app, Globals& globals);
+Made phone_setup(CLI::App& app, Globals& globals);
+Made device_setup(CLI::App& app, Globals& globals);
 Made opencode_setup(CLI::App& app, Globals& globals);
 Made agent_install_setup(CLI::App& app, Globals& globals);
 Made hook_setup(CLI::App& app, Globals& globals);

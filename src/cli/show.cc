@@ -169,7 +169,8 @@ int show(Context& context, const ShowArgs& args) {
   if (!task->isolation_state.empty())
     sheet.row("work tree", fmt::format("{}{}{}", task->isolation_state,
                                        task->isolation_branch.empty() ? "" : ", branch " + task->isolation_branch,
-                                       task->isolation_path.empty() ? "" : ", " + to_home(task->isolation_path)));
+                                       task->isolation_path.empty() ? "" : ", " + to_home(task->isolation_path)) +
+                               (task->isolation_bytes > 0 ? ", " + size_text(task->isolation_bytes) : ""));
   sheet.row("limits", limits_text(*task));
   if (task->sandbox != "off") sheet.row("sandbox", task->sandbox);
   sheet.row("batch", task->batch_id);

@@ -39,10 +39,8 @@ int list(Context& context) {
   }
   const auto or_dash = [](const std::string& text) { return text.empty() ? std::string("-") : text; };
   for (const std::string& token : elements(*reply, "tokens")) {
-    std::string scopes;
-    for (const std::string& scope : elements(token, "scopes"))
-      scopes += (scopes.empty() ? "" : ",") + scope.substr(1, scope.size() - 2);
-    context.screen.out_line(fmt::format("{}  {:<24}  {}  until {}  last used {}", member(token, "id"), scopes,
+    context.screen.out_line(fmt::format("{}  {:<24}  {}  until {}  last used {}", member(token, "id"),
+                                        fmt::to_string(fmt::join(texts_of(token, "scopes"), ",")),
                                         member(token, "name"), or_dash(member(token, "expires_at")),
                                         or_dash(member(token, "last_used_at"))));
   }

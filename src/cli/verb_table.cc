@@ -86,6 +86,9 @@ void launch(CLI::App& app, LaunchArgs& args) {
                  "With --isolate: begin with the last commit (head), or also with what is uncommitted (dirty)")
       ->type_name("head|dirty")
       ->check(CLI::IsMember({"head", "dirty"}));
+  app.add_option("--isolate-setup", args.isolate_setup,
+                 "With --isolate: run this in the new work tree first (errand logs --setup shows its output)")
+      ->type_name("COMMAND");
 }
 
 Made run_setup(CLI::App& app, Globals&) {
@@ -213,9 +216,13 @@ Made logs_setup(CLI::App& app, Globals&) {
   app.add_flag("--stderr", args->only_err, "Only standard error")->excludes(out);
   auto* attempt =
       app.add_option("--attempt", args->attempt, "The log of an earlier attempt")->check(CLI::Range(1, 1'000'000));
-  app.add_option("--run", args->run, "The log of one run, such as the one before a restart after a hang")
-      ->check(CLI::Range(1, 1'000'000))
-      ->excludes(attempt);
+  auto* run = app.add_option("--run", args->run, "The log of one run, such as the one before a restart after a hang")
+                  ->check(CLI::Range(1, 1'000'000))
+                  ->excludes(attempt);
+  app.add_flag("--setup", args->setup, "What the set-up command of its work tree printed")
+      ->excludes(attempt)
+      ->excludes(run)
+      ->excludes("--follow");
   app.add_flag("--raw", args->raw, "Print it unchanged, also to a terminal");
   app.add_flag("--timestamps", args->timestamps, "Print the time before each line");
   return [args] { return *args; };
@@ -254,11 +261,14 @@ Made merge_setup(CLI::App& app, Globals&) {
   auto* ask = app.add_flag("--ask", args->ask, "First ask the agent for the commit's message")->excludes(message);
   auto* others = app.add_flag("--discard-others", args->discard_others,
                               "Of several attempts: merge this one as it ended, and discard the others of its batch");
+  auto* later = app.add_flag("--with-later", args->with_later,
+                             "Also merge what was changed in its work tree since a test ran there (errand compare)");
   app.add_flag("--undo", args->undo, "Take the merge back, as long as nothing was built on it")
       ->excludes(mode)
       ->excludes(message)
       ->excludes(ask)
-      ->excludes(others);
+      ->excludes(others)
+      ->excludes(later);
   return [args] { return *args; };
 }
 
@@ -644,6 +654,9 @@ constexpr Verb all[] = {
     {"notify", around, "Send notifications to ntfy, Slack, Discord or a webhook when a task needs you",
      "errand notify add https://ntfy.sh/YOUR-TOPIC --on asked,failed,completed", notify_setup},
     {"open", around, "Open the page in a browser", "errand open --print", open_setup},
+    {"phone", around, "Pair a phone, so that you can answer your tasks from it", "errand phone", phone_setup},
+    {"device", around, "List the paired phones, or revoke one", "errand device revoke dev_01jcq5x7k2m3n4p5q6r7s8t9v0",
+     device_setup},
     {"opencode", around, "Give OpenCode errand's tools, or remove them", "errand opencode install", opencode_setup},
     {"claude", around, "Give Claude Code errand's tools and notices, or take them back", "errand claude install",
      agent_install_setup},

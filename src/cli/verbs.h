@@ -41,6 +41,8 @@ int token(Context& context, const TokenArgs& args);
 int notify(Context& context, const NotifyArgs& args);
 // Until it is interrupted: tells this terminal and the desktop what needs a person.
 int notify_watch(Context& context);
+int phone(Context& context, const PhoneArgs& args);
+int device(Context& context, const DeviceArgs& args);
 int quota(Context& context, const QuotaArgs& args);
 int open(Context& context, const OpenArgs& args);
 int opencode(Context& context, const OpencodeArgs& args);

@@ -158,6 +158,7 @@ TaskInfo task_of(const json::value& in) {
     out.isolation_state = text(*isolation, "state");
     out.isolation_path = text(*isolation, "path");
     out.isolation_branch = text(*isolation, "branch");
+    out.isolation_bytes = maybe_integer(*isolation, "bytes").value_or(0);
   }
   if (const json::value* limits = find(in, "limits"))
     for (const char* name : {"cpu_s", "memory_bytes", "processes", "open_files", "output_bytes", "nice"})
@@ -574,6 +575,15 @@ std::vector<std::string> elements(std::string_view in, std::string_view name) {
   std::vector<std::string> out;
   if (auto value = parse(in))
     each(*value, value->is_array() ? "" : name, [&](const json::value& item) { out.push_back(json::serialize(item)); });
+  return out;
+}
+
+std::vector<std::string> texts_of(std::string_view in, std::string_view name) {
+  std::vector<std::string> out;
+  if (auto value = parse(in))
+    each(*value, value->is_array() ? "" : name, [&](const json::value& item) {
+      if (item.is_string()) out.emplace_back(item.get_string());
+    });
   return out;
 }
 

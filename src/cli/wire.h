@@ -54,6 +54,7 @@ struct TaskInfo {
   std::string agent_id, agent, model, title, description, prompt, command, work_dir;
   std::string sandbox;
   std::string isolation_state, isolation_path, isolation_branch;  // Its own work tree; empty: none.
+  int64_t isolation_bytes = 0;                                    // On the disk; 0: not known.
   std::map<std::string, int64_t> limits;                          // Those that are set.
   std::string session_id, parent_session_id, batch_id;
   std::map<std::string, std::string> labels;
@@ -222,5 +223,7 @@ std::string member(std::string_view json, std::string_view name);
 int64_t number(std::string_view text);
 // The elements of the array `name` of an object (or of the text itself, where it is an array), each as JSON.
 std::vector<std::string> elements(std::string_view json, std::string_view name);
+// Those of an array of texts.
+std::vector<std::string> texts_of(std::string_view json, std::string_view name);
 
 }  // namespace errand::cli

@@ -15,10 +15,11 @@
 namespace errand {
 
 struct ChangesAsk {
-  std::string order;         // list, file, patch; merge, undo, discard, restore
+  std::string order;         // As changes/orders.h has them: list, file, patch; merge, undo, discard, restore, ...
   std::string path = {};     // file: as the list has it.
   std::string mode = {};     // merge: squash, merge, patch; empty: squash.
   std::string message = {};  // merge: of the commit; empty: the task's title.
+  bool with_later = false;   // merge: also what was changed in its work tree since a test.
   // It changes something: not while the task is at work.
   bool decides() const { return order != "list" && order != "file" && order != "patch"; }
 };

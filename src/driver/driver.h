@@ -154,6 +154,8 @@ using Report =
                  report::Waits, report::GoesOn, report::Isolated>;
 
 inline constexpr size_t output_text_max = 32 * 1024;
+// In the place of a run's number where a log is read: of the command that prepared the task's own work tree.
+inline constexpr int set_up_run = -1;
 
 struct Outcome {
   enum class Kind : uint8_t {

@@ -189,14 +189,36 @@ void AttemptCalls::test(BatchId id, Launch command, Reply<TestsBegun> reply) {
       launch.labels[attempt_label] = attempt.id.value;
       row->launches.push_back({.launch = std::move(launch), .key = {}, .fingerprint = {}});
     }
-    if (row->launches.empty())
-      return reply(fail(Code::conflict, "No attempt can be tested now: " + left.front().why, "at_work"));
-    row->reply = [id, left = std::move(left), reply = std::move(reply)](Result<std::vector<TaskView>> tests) mutable {
-      if (!tests) return reply(std::unexpected(tests.error()));
-      reply(TestsBegun{.batch = tests_of(id), .tests = std::move(*tests), .left = std::move(left)});
-    };
-    launch_next(row);
+    hold_next(
+        std::make_shared<Held>(Held{.batch = id, .row = row, .left = std::move(left), .reply = std::move(reply)}));
   });
+}
+
+// What a test leaves in a work tree is not the attempt's: how that is without it is kept before the test begins.
+void AttemptCalls::hold_next(const std::shared_ptr<Held>& held) {
+  std::vector<NewAttempt>& tests = held->row->launches;
+  if (held->held == tests.size()) return launch_held(held);
+  const TaskId attempt(tests[held->held].launch.labels.at(attempt_label));
+  rooms_.changes.ask(attempt, {.order = "hold"}, [this, held, attempt](const Result<ChangesReply>& kept) {
+    if (kept && !kept->answer.refused) {
+      ++held->held;
+    } else {
+      held->left.push_back({attempt, kept ? kept->answer.refused->message : kept.error().message});
+      held->row->launches.erase(held->row->launches.begin() + static_cast<ptrdiff_t>(held->held));
+    }
+    hold_next(held);
+  });
+}
+
+void AttemptCalls::launch_held(const std::shared_ptr<Held>& held) {
+  if (held->row->launches.empty())
+    return held->reply(fail(Code::conflict, "No attempt can be tested now: " + held->left.front().why, "at_work"));
+  held->row->reply = [batch = tests_of(held->batch), left = std::move(held->left),
+                      reply = std::move(held->reply)](Result<std::vector<TaskView>> tests) mutable {
+    if (!tests) return reply(std::unexpected(tests.error()));
+    reply(TestsBegun{.batch = std::move(batch), .tests = std::move(*tests), .left = std::move(left)});
+  };
+  launch_next(held->row);
 }
 
 // --- choosing

@@ -50,6 +50,14 @@ class AttemptCalls final : public TaskAttempts {
     Reply<std::vector<TaskView>> reply;
   };
   using RowPtr = std::shared_ptr<Row>;
+  // Tests on their way.
+  struct Held {
+    BatchId batch;
+    RowPtr row;
+    std::vector<NotDone> left;
+    Reply<TestsBegun> reply;
+    size_t held = 0;  // Of the row: their attempts' ends are kept.
+  };
   // A choice on its way.
   struct Choice {
     Chosen chosen;
@@ -64,6 +72,8 @@ class AttemptCalls final : public TaskAttempts {
   void check_folder(const RowPtr& row);
   void launch_next(const RowPtr& row);
   void take_back(const RowPtr& row, Error why);
+  void hold_next(const std::shared_ptr<Held>& held);
+  void launch_held(const std::shared_ptr<Held>& held);
   void choose_of(const Family& family, TaskView view, ChangesAsk merge, Reply<Chosen> reply);
   void discard_next(const std::shared_ptr<Choice>& choice);
 

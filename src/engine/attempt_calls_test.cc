@@ -239,6 +239,42 @@ TEST(AttemptCalls, AreNotChosenFromWhileOneIsAtWork) {
   EXPECT_TRUE(attempts.changes.asked.empty());
 }
 
+TEST(AttemptCalls, BeforeATestBeginsTheEndOfItsAttemptIsKept) {
+  Attempts attempts;
+  const std::vector<TaskId> ids = attempts.rested();
+  const BatchId batch = attempts.store->get(ids[0])->launch.batch_id;
+  attempts.changes.refuses = "hold b";
+  Launch command;
+  command.agent_id = "able";
+  command.prompt = "text";
+  const auto begun = attempts.ask<TestsBegun>(
+      [&](auto reply) { attempts_of(*attempts.engine).test(batch, command, std::move(reply)); });
+  ASSERT_TRUE(begun) << begun.error().message;
+  EXPECT_EQ(attempts.changes.asked, (std::vector<std::string>{"hold a", "hold b", "hold c"}));
+  ASSERT_EQ(begun->tests.size(), 2u);
+  EXPECT_EQ(begun->tests[1].task.launch.labels.at(attempt_label), ids[2].value);
+  ASSERT_EQ(begun->left.size(), 1u);
+  EXPECT_EQ(begun->left.front().task, ids[1]);
+  EXPECT_EQ(begun->left.front().why, "It is in the way.");
+}
+
+TEST(AttemptCalls, ThatAMergeIsTakenBackIsKnownBeforeItIs) {
+  Attempts attempts;
+  const std::vector<TaskId> ids = attempts.rested();
+  const auto undo = [&] {
+    return attempts.ask<ChangesReply>(
+        [&](auto reply) { attempts.engine->changes().ask(ids[0], {.order = "undo"}, std::move(reply)); });
+  };
+  ASSERT_TRUE(undo());
+  EXPECT_EQ(attempts.changes.asked, (std::vector<std::string>{"undoing a", "undo a"}));
+  attempts.changes.asked.clear();
+  attempts.changes.refuses = "undoing a";
+  const Result<ChangesReply> refused = undo();
+  ASSERT_TRUE(refused);
+  EXPECT_TRUE(refused->answer.refused);
+  EXPECT_EQ(attempts.changes.asked, std::vector<std::string>{"undoing a"});
+}
+
 TEST(AttemptCalls, ATaskInNoBatchHasNoOthers) {
   Attempts attempts;
   const Task alone = attempts.launch_alone("text", {});

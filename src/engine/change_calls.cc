@@ -24,7 +24,8 @@ void ChangeCalls::ask(TaskId id, ChangesAsk ask, Reply<ChangesReply> reply) {
                             "at_work"));
         const bool merges = ask.order == "merge" || ask.order == "take";
         if ((merges || ask.order == "publish") && ask.message.empty()) ask.message = commit_message(commit_text(task));
-        if (merges && task.isolation) return merge(view->kept, std::move(ask), std::move(reply));
+        if ((merges || ask.order == "undo") && task.isolation)
+          return move(view->kept, std::move(ask), std::move(reply));
         this->ask(view->kept, std::move(ask), std::move(reply));
       });
 }
@@ -37,10 +38,10 @@ void ChangeCalls::ask(std::shared_ptr<const Task> task, ChangesAsk ask, Reply<Ch
       });
 }
 
-// That it is being merged is known, stored and told before anything moves. Whoever keeps the changes knows it first: a
-// server that is killed in between finds it there, and settles it.
-void ChangeCalls::merge(std::shared_ptr<const Task> task, ChangesAsk ask, Reply<ChangesReply> reply) {
-  this->ask(task, {.order = "merging"},
+// That it is being merged, or that this is taken back, is known, stored and told before anything moves. Whoever keeps
+// the changes knows it first: a server that is killed in between finds it there, and settles it.
+void ChangeCalls::move(std::shared_ptr<const Task> task, ChangesAsk ask, Reply<ChangesReply> reply) {
+  this->ask(task, {.order = ask.order == "undo" ? "undoing" : "merging"},
             [this, ask = std::move(ask), reply = std::move(reply)](Result<ChangesReply> marked) mutable {
               if (!marked || marked->answer.refused) return reply(std::move(marked));
               const std::shared_ptr<const Task> merging = marked->view.kept;
@@ -57,8 +58,8 @@ void ChangeCalls::merge(std::shared_ptr<const Task> task, ChangesAsk ask, Reply<
 
 void ChangeCalls::answered(const TaskView& view, Result<ChangesAnswer> answer, Reply<ChangesReply> reply) {
   if (!answer) return reply(std::unexpected(answer.error()));
-  // Nothing is known of it any more: what was known stays.
-  if (!answer->isolation || answer->isolation == view.task.isolation)
+  // Nothing is known of it any more: what was known stays. Of a task at work its turn tells.
+  if (!answer->isolation || !is_over(view.task) || answer->isolation == view.task.isolation)
     return reply(ChangesReply{view, std::move(*answer)});
   Action action{.input = input::Isolated{answer->isolation}};
   action.reply = [this, answer = std::move(*answer), reply = std::move(reply)](Result<TaskPtr> stored) mutable {

@@ -26,7 +26,7 @@ class ChangeCalls final : public TaskChanges {
   void take_up();
 
  private:
-  void merge(std::shared_ptr<const Task> task, ChangesAsk ask, Reply<ChangesReply> reply);
+  void move(std::shared_ptr<const Task> task, ChangesAsk ask, Reply<ChangesReply> reply);
   void ask(std::shared_ptr<const Task> task, ChangesAsk ask, Reply<ChangesReply> reply);
   void answered(const TaskView& view, Result<ChangesAnswer> answer, Reply<ChangesReply> reply);
 

@@ -56,6 +56,8 @@ void fill_in(Launch& launch, const Agent& agent, const EngineSettings& settings)
     if (launch.isolate_base == IsolateBase::unset)
       launch.isolate_base = settings.isolate_base == "dirty" ? IsolateBase::dirty : IsolateBase::head;
   }
+  if (launch.isolate == Isolate::worktree && launch.isolate_setup.empty())
+    launch.isolate_setup = agent.isolate_setup.empty() ? settings.isolate_setup : agent.isolate_setup;
   // A person who starts something knows what it is, and is there to end it (R14.2).
   const bool person = (launch.surface == Surface::cli || launch.surface == Surface::page) && launch.ancestors.empty();
   if (launch.timeout_ms == 0) launch.timeout_ms = command && !person ? settings.command_timeout_ms : -1;

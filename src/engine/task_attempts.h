@@ -62,7 +62,8 @@ class TaskAttempts {
   virtual void launch(std::vector<NewAttempt> attempts, Reply<std::vector<TaskView>> reply) = 0;
   // The attempts of a batch, oldest first. not_found; conflict, reason `not_isolated`, where it has none.
   virtual void compare(BatchId id, Reply<std::vector<ComparedAttempt>> reply) = 0;
-  // Launches `command` in the work tree of every attempt that is over. Errors as in compare() and Tasks::launch;
+  // Launches `command` in the work tree of every attempt that is over. What that leaves there is not the attempt's
+  // (changes/aside.h). Errors as in compare() and Tasks::launch;
   // conflict, reason `at_work`, where none can be tested now.
   virtual void test(BatchId id, Launch command, Reply<TestsBegun> reply) = 0;
   // Merges this one, as it ended, and discards the others of its batch. Where it is merged already, only the latter: so

@@ -49,18 +49,27 @@ std::optional<std::string> code_of(const std::string& body) {
 bool needs_credentials(Method method, std::string_view path) {
   const bool reads = method == Method::get || method == Method::head;
   if (path == "/api/health") return !reads;
-  if (path == "/api/login") return method != Method::post;
+  if (path == "/api/login" || DeviceLogin::is_path(path)) return method != Method::post;
   return !reads || is_under(path, "/api") || is_under(path, "/mcp") || is_under(path, "/metrics");
 }
 
-Auth::Auth(AuthSettings settings, Clock& clock, Random& random, Tokens* tokens)
+Auth::Auth(AuthSettings settings, Clock& clock, Random& random, Tokens* tokens, Devices* devices, Pairing* pairing)
     : settings_(std::move(settings)),
       clock_(clock),
       random_(random),
       tokens_(tokens),
       hosts_(settings_.hosts),
       sessions_(settings_.token, settings_.ended_sessions, random),
-      limiter_(clock, {}) {}
+      limiter_(clock, {}) {
+  if (devices == nullptr || pairing == nullptr) return;
+  device_login_.emplace(DeviceLogin::Parts{
+      .devices = *devices,
+      .pairing = *pairing,
+      .clock = clock,
+      .random = random,
+      .seal = [this](std::string_view purpose, std::string_view text) { return sessions_.sign_for(purpose, text); },
+      .failed = [this](const Request& request, std::string_view detail) { return failed(request, detail); }});
+}
 
 void Auth::add_port(int port) {
   hosts_.add_port(port);
@@ -69,13 +78,16 @@ void Auth::add_port(int port) {
 }
 
 std::optional<Response> Auth::check(Request& head, uint64_t content_length) {
-  if (settings_.behind_proxy && !head.over_unix) {
+  // Anybody can write these headers: they count from the proxy alone.
+  const bool proxied =
+      settings_.behind_proxy && !head.over_unix && (is_loopback_peer(head.peer) || settings_.proxies.has(head.peer));
+  if (proxied) {
     head.secure = head.secure || lower_case(head.header("x-forwarded-proto")) == "https";
     // The last entry is the one that the proxy itself added.
     const auto entries = split(head.header("x-forwarded-for"), ',');
     if (!entries.empty() && is_address(trim(entries.back()))) head.peer = trim(entries.back());
   }
-  if (auto refusal = check_site(head)) return refusal;
+  if (auto refusal = check_site(head, proxied)) return refusal;
   if (head.method == Method::options || head.method == Method::other) return std::nullopt;  // The server says 405.
   if (auto refusal = check_credentials(head)) return refusal;
   if (content_length != 0 && !is_json(head.header("content-type")))
@@ -83,7 +95,7 @@ std::optional<Response> Auth::check(Request& head, uint64_t content_length) {
   return std::nullopt;
 }
 
-std::optional<Response> Auth::check_site(Request& head) {
+std::optional<Response> Auth::check_site(Request& head, bool proxied) {
   for (const auto& [key, value] : head.query) {
     const std::string name = lower_case(key);
     if (name == "token" || name == "access_token" || name == "api_key")
@@ -92,6 +104,9 @@ std::optional<Response> Auth::check_site(Request& head) {
           "A credential in a URL ends up in logs and histories: send it as \"Authorization: Bearer TOKEN\".");
   }
   if (head.over_unix) return std::nullopt;  // No browser speaks to a unix socket.
+  // Tailscale says so of requests from the open internet, which serve never lets in and funnel does.
+  if (head.count_header("tailscale-funnel-request") > 0)
+    return problem(403, "forbidden", "The server answers nobody who comes from the open internet by Tailscale Funnel.");
   const std::string_view host = head.header("host");
   if (!hosts_.allowed(host))
     return problem(421, "misdirected",
@@ -99,8 +114,8 @@ std::optional<Response> Auth::check_site(Request& head) {
                    "name to the setting allow_hosts.");
   if (head.count_header("origin") > 0) {
     const std::string_view origin = head.header("origin");
-    const bool same = Hosts::same_origin(origin, host, head.secure) ||
-                      (settings_.behind_proxy && Hosts::same_origin(origin, host, !head.secure));
+    const bool same =
+        Hosts::same_origin(origin, host, head.secure) || (proxied && Hosts::same_origin(origin, host, !head.secure));
     if (!same) return problem(403, "forbidden", "The server refuses requests from pages of other sites.");
   }
   if (head.count_header("sec-fetch-site") > 0) {
@@ -124,6 +139,8 @@ std::optional<Principal> Auth::bearer(const Request& request) {
   if (lower_case(authorization.substr(0, space)) != "bearer") return std::nullopt;
   if (equal_secret(given, settings_.token)) return Principal::owner();
   if (given.starts_with(task_prefix)) return task_bearer(given);
+  if (given.starts_with(DeviceLogin::session_prefix))
+    return device_login_ ? device_login_->bearer(given) : std::nullopt;
   return tokens_ ? tokens_->use(given) : std::nullopt;
 }
 
@@ -214,11 +231,14 @@ Auth::Code Auth::make_code() {
 bool Auth::handle(const ExchangePtr& exchange) {
   const Request& request = exchange->request;
   const bool codes = request.path == "/api/login/codes", logs_in = request.path == "/api/login";
-  if (!codes && !logs_in && request.path != "/api/logout") return false;
+  const bool device = device_login_ && DeviceLogin::is_path(request.path);
+  if (!codes && !logs_in && !device && request.path != "/api/logout") return false;
   if (request.method != Method::post) {
     Response response = problem(405, "method_not_allowed", "Use POST here.");
     response.headers.emplace_back("Allow", "POST");
     exchange->reply(std::move(response));
+  } else if (device) {
+    device_login_->handle(exchange);
   } else if (codes) {
     const Code made = make_code();
     Response response{.status = 201, .content_type = "application/json", .body = {}, .headers = {}};

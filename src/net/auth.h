@@ -2,9 +2,9 @@
 //
 // A request belongs to the owner if it comes through the unix socket, has the token (`Authorization: Bearer TOKEN`), or
 // has a browser session (cookie and `X-Errand-Session`, see session.h). It may instead have a token that may do less
-// (tokens.h) or a task's own token, also on the unix socket. The check stores the caller in Request::who; the routes
-// decide what that caller may do. Without credentials only /api/health, the page's own files and the exchange of a
-// one-time code answer. Nothing turns this off.
+// (tokens.h), the session of a paired device (device_login.h) or a task's own token, also on the unix socket. The check
+// stores the caller in Request::who; the routes decide what that caller may do. Without credentials only /api/health,
+// the page's own files, the exchange of a one-time code and the login of a device answer. Nothing turns this off.
 //
 // In any case a request must not come from another site: Host must be one of our names (421), Origin our own (403),
 // Sec-Fetch-Site none or same-origin (403), and a body must be JSON (415). A foreign page cannot send JSON without
@@ -24,9 +24,11 @@
 #include "base/id.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "net/device_login.h"
 #include "net/hosts.h"
 #include "net/http.h"
 #include "net/limiter.h"
+#include "net/peers.h"
 #include "net/session.h"
 #include "net/tokens.h"
 
@@ -35,19 +37,22 @@ namespace errand::net {
 struct AuthSettings {
   std::string token;               // From load_or_make_token.
   std::vector<std::string> hosts;  // Further names of this server, see Hosts.
-  bool behind_proxy = false;       // Trust X-Forwarded-Proto and -For: the proxy in front sets them.
-  std::string ended_sessions;      // A file in the data folder, see Sessions.
+  // Trust X-Forwarded-Proto and -For where loopback or one of `proxies` sends them: the proxy in front sets them.
+  bool behind_proxy = false;
+  Peers proxies = {};
+  std::string ended_sessions;  // A file in the data folder, see Sessions.
 };
 
-// Everything but what needs no credentials: /api/health, POST /api/login, and reading the page's own files (paths not
-// under /api, /mcp and /metrics).
+// Everything but what needs no credentials: /api/health, POST /api/login, the paths of DeviceLogin, and reading the
+// page's own files (paths not under /api, /mcp and /metrics).
 bool needs_credentials(Method method, std::string_view path);
 
 // Loop thread only.
 class Auth {
  public:
-  // `tokens` may be null, and outlives this.
-  Auth(AuthSettings settings, Clock& clock, Random& random, Tokens* tokens = nullptr);
+  // Each may be null, and outlives this; of the last two both are given or none.
+  Auth(AuthSettings settings, Clock& clock, Random& random, Tokens* tokens = nullptr, Devices* devices = nullptr,
+       Pairing* pairing = nullptr);
 
   // A port we listen on; the first one names the cookie.
   void add_port(int port);
@@ -73,7 +78,7 @@ class Auth {
   Code make_code();
 
  private:
-  std::optional<Response> check_site(Request& head);
+  std::optional<Response> check_site(Request& head, bool proxied);
   std::optional<Response> check_credentials(Request& head);
   // The caller that the request's bearer token names; absent: the token is not valid.
   std::optional<Principal> bearer(const Request& request);
@@ -91,6 +96,7 @@ class Auth {
   Hosts hosts_;
   Sessions sessions_;
   FailureLimiter limiter_;
+  std::optional<DeviceLogin> device_login_;
   std::string cookie_name_ = "errand_session";
   std::vector<std::pair<std::string, Time>> codes_;  // With their end (steady), oldest first.
 };

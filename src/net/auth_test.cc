@@ -303,6 +303,10 @@ TEST_F(AuthTest, TellsTheOwnerAlsoWhereNobodyHasToBe) {
   EXPECT_FALSE(auth.is_known(with_session(cookie_of(in), "", "/api/health")));
 }
 
+TEST_F(AuthTest, NobodyComesThroughTailscaleFunnel) {
+  EXPECT_EQ(status(request(Method::get, "/", {{"tailscale-funnel-request", "?1"}})), 403);
+}
+
 TEST_F(AuthTest, LogoutEndsTheSession) {
   const Response in = login(auth.make_code().code);
   const std::string cookie = cookie_of(in), secret = secret_of(in);
@@ -315,7 +319,11 @@ TEST_F(AuthTest, LogoutEndsTheSession) {
 }
 
 TEST_F(AuthTest, BehindAProxyItsWordCountsForSchemeAndClient) {
-  Auth proxied({.token = token, .hosts = {"errand.example.org"}, .behind_proxy = true}, clock, random);
+  Auth proxied({.token = token,
+                .hosts = {"errand.example.org"},
+                .behind_proxy = true,
+                .proxies = Peers::parse({"10.0.0.0/28"}).value()},
+               clock, random);
   proxied.add_port(4747);
   Request made = request(Method::get, "/api/health",
                          {{"x-forwarded-proto", "https"},
@@ -325,6 +333,22 @@ TEST_F(AuthTest, BehindAProxyItsWordCountsForSchemeAndClient) {
   EXPECT_FALSE(proxied.check(made, 0));
   EXPECT_TRUE(made.secure);
   EXPECT_EQ(made.peer, "203.0.113.7") << "the entry that the proxy added, not one that the client sent";
+  // From anybody else these are a client's own words: it stays who it is, and its page is not ours.
+  for (const char* stranger : {"10.0.0.16", "203.0.113.9"}) {
+    made = request(Method::get, "/api/health", {{"x-forwarded-proto", "https"}, {"x-forwarded-for", "127.0.0.1"}});
+    made.headers[0].second = "errand.example.org";
+    made.peer = stranger;
+    EXPECT_FALSE(proxied.check(made, 0));
+    EXPECT_FALSE(made.secure) << stranger;
+    EXPECT_EQ(made.peer, stranger);
+    made.headers.emplace_back("origin", "https://errand.example.org");
+    EXPECT_TRUE(proxied.check(made, 0)) << "an origin of https is not the one of this request";
+  }
+  made = request(Method::get, "/api/health", {{"x-forwarded-proto", "https"}});
+  made.headers[0].second = "errand.example.org";
+  made.peer = "127.0.0.1";
+  EXPECT_FALSE(proxied.check(made, 0));
+  EXPECT_TRUE(made.secure) << "a proxy on this machine needs no list";
   Request direct =
       request(Method::get, "/api/health", {{"x-forwarded-proto", "https"}, {"x-forwarded-for", "6.6.6.6"}});
   EXPECT_FALSE(auth.check(direct, 0));

@@ -27,7 +27,8 @@ class ServerExchange final : public Exchange {
   }
   void stream(Response response, std::unique_ptr<StreamSource> source) override {
     ERRAND_CHECK(connection_, "an exchange is answered once");
-    std::exchange(connection_, nullptr)->stream(std::move(response), while_good(std::move(source), request.still_good));
+    std::exchange(connection_, nullptr)
+        ->stream(std::move(response), while_good(std::move(source), request.still_good), request.still_good);
   }
   void on_gone(std::function<void()> gone) override {
     if (connection_) connection_->on_gone(std::move(gone));
@@ -84,6 +85,16 @@ void Connection::close() {
   --state_->stats.connections;
   if (was_answering) tell_gone();
   if (all.empty() && state_->on_empty) state_->loop.post(std::exchange(state_->on_empty, nullptr));
+}
+
+void Connection::close_if_stale() {
+  std::function<bool()> good;
+  if (phase_ == Phase::streaming) {
+    good = still_good_;
+  } else if (const auto exchange = exchange_.lock(); exchange && phase_ == Phase::answering) {
+    good = exchange->request.still_good;
+  }
+  if (good && !good()) close();
 }
 
 void Connection::tell_gone() {
@@ -292,6 +303,7 @@ bool Connection::claim_body(uint64_t bytes) {
 
 void Connection::dispatch() {
   const auto exchange = std::make_shared<ServerExchange>(shared_from_this());
+  exchange_ = exchange;
   exchange->request = std::move(parser_->request);
   reply_headers_ = exchange->request.reply_headers;
   parser_.reset();

@@ -67,10 +67,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // The server stops: idle connections close, streams say `farewell`, the rest is answered and then closed.
   void stop(std::string_view farewell);
   void close();
+  // Closes it where whom it answers, or streams to, has no good credentials any more.
+  void close_if_stale();
 
   // The exchange's side.
   void reply(Response response);
-  void stream(Response response, std::unique_ptr<StreamSource> source);
+  void stream(Response response, std::unique_ptr<StreamSource> source, std::function<bool()> still_good);
   void on_gone(std::function<void()> gone);
 
  private:
@@ -123,6 +125,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string input_;                      // Read, not yet parsed.
   std::vector<std::pair<std::string, std::string>> reply_headers_;
   std::function<void()> gone_;
+  std::weak_ptr<Exchange> exchange_;  // While it is answered.
+  std::function<bool()> still_good_;  // Of a stream, see Request.
   std::unique_ptr<StreamSource> source_;
 
   std::vector<Slice> pending_;  // What the socket did not take; its first slice is cut to what is left.

@@ -129,7 +129,7 @@ void Connection::drain() {
   if (!advancing_) arm_read();
 }
 
-void Connection::stream(Response response, std::unique_ptr<StreamSource> source) {
+void Connection::stream(Response response, std::unique_ptr<StreamSource> source, std::function<bool()> still_good) {
   if (phase_ != Phase::answering) return;
   const auto dropped = std::exchange(gone_, nullptr);
   chunked_ = !http10_;
@@ -146,6 +146,7 @@ void Connection::stream(Response response, std::unique_ptr<StreamSource> source)
   std::vector<Slice> slices{owned(reply_head(response, reply_headers_, shape))};
   std::vector<std::pair<std::string, std::string>>().swap(reply_headers_);
   source_ = std::move(source);
+  still_good_ = std::move(still_good);
   if (!write(slices)) {
     if (phase_ == Phase::closed) return;
     pending_ = std::move(slices);

@@ -9,8 +9,8 @@
 namespace errand::net {
 namespace {
 
-constexpr std::array<std::string_view, 8> addresses = {"/",        "/tasks",    "/chat",  "/agents",
-                                                       "/batches", "/attempts", "/usage", "/settings"};
+constexpr std::array<std::string_view, 9> addresses = {"/",         "/tasks", "/chat",     "/agents", "/batches",
+                                                       "/attempts", "/usage", "/settings", "/pair"};
 
 // Nothing but our own files, no inline script or style, no frame around it. Text of agents is data: `errand` is the one
 // policy that makes a script address, and it makes one, that of the page's worker. A frame in it shows an artifact from

@@ -117,6 +117,10 @@ class HttpServer final : public Server {
   }
   void stop(std::string farewell, std::function<void()> done) override;
   ServerStats stats() const override { return state_->stats; }
+  void end_stale() override {
+    const auto all = state_->connections;
+    for (const auto& connection : all) connection->close_if_stale();
+  }
 
  private:
   struct Listener {

@@ -62,6 +62,9 @@ class Server {
   // `done` is called once the last connection is closed.
   virtual void stop(std::string farewell, std::function<void()> done = {}) = 0;
   virtual ServerStats stats() const = 0;
+  // Credentials have ended: closes every connection that streams to, or owes an answer to, somebody whose credentials
+  // (Request::still_good) do not hold any more.
+  virtual void end_stale() = 0;
 };
 
 // `loop` outlives the server. Loop thread only, and before it runs.

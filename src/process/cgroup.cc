@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -302,7 +303,16 @@ void Cgroup::clear(int place, const std::string& run) {
 void Cgroup::kill() const { write_at(folder_.get(), "cgroup.kill", "1"); }
 void Cgroup::remove() const { remove_group(place_, name_); }
 int64_t Cgroup::cpu_us() const { return value_of(read_at(folder_.get(), "cpu.stat"), "usage_usec"); }
-int64_t Cgroup::processes() const { return std::ranges::count(read_at(folder_.get(), "cgroup.procs"), '\n'); }
+std::vector<pid_t> Cgroup::members() const {
+  std::vector<pid_t> pids;
+  const std::string text = read_at(folder_.get(), "cgroup.procs");
+  for (const char* at = text.data(); at < text.data() + text.size(); ++at) {
+    pid_t pid = 0;
+    at = std::from_chars(at, text.data() + text.size(), pid).ptr;
+    if (pid > 0) pids.push_back(pid);
+  }
+  return pids;
+}
 bool Cgroup::out_of_memory() const { return value_of(read_at(folder_.get(), "memory.events"), "oom_kill") > 0; }
 bool Cgroup::out_of_processes() const { return value_of(read_at(folder_.get(), "pids.events"), "max") > 0; }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "process/client.h"
 #include "process/fd.h"
@@ -52,7 +53,7 @@ class Cgroup {
   void remove() const;
   // CPU time of all that ever ran in it; -1 where it is not known.
   int64_t cpu_us() const;
-  int64_t processes() const;
+  std::vector<pid_t> members() const;  // Without those that have ended and wait to be reaped.
   // The kernel ended something of it for want of memory, or refused it a process.
   bool out_of_memory() const;
   bool out_of_processes() const;

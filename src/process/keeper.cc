@@ -34,6 +34,7 @@ namespace {
 constexpr int parent_died = SIGUSR1;
 constexpr Millis leftover_grace_ms = 1'000;  // For what the main child left behind.
 constexpr Millis kill_again_ms = 20;
+constexpr size_t crowd = 512;
 constexpr Millis record_again_ms = 1'000;
 constexpr Millis tell_started_ms = 5;  // What ends before costs the supervisor one report and one answer less.
 constexpr int keeper_nice = -10;
@@ -254,7 +255,7 @@ bool Keeper::reap() {
   }
   if (main_ended_ && !terminated_ && !killing_) {
     // Only the main child decides how the run went; what it left behind ends with it.
-    left_behind_ = usage_below(::getpid()).processes;
+    left_behind_ = group_ ? static_cast<int>(group_->members().size()) : usage_below(::getpid()).processes;
     begin_stop(end_.how, std::min(request_.grace_ms, leftover_grace_ms));
   } else if (killing_) {
     begin_kill();
@@ -290,7 +291,13 @@ void Keeper::begin_stop(RunEnd::How how, Millis grace, std::string_view why) {
     end_.how = how;
     why_ = why;
   }
-  if (!terminated_ && grace > 0) terminate_descendants(request_.sandboxed ? sandbox_depth : 0);
+  if (!terminated_ && grace > 0) {
+    // A crowd is told in one step: to walk among it takes longer than its grace (limit_watch.cc).
+    if (!request_.sandboxed && !main_ended_ && main_ > 0 && group_ && group_->members().size() > crowd)
+      ::kill(-main_, SIGTERM);
+    else
+      terminate_descendants(request_.sandboxed ? sandbox_depth : 0);
+  }
   terminated_ = true;
   kill_at_ = std::min(kill_at_, steady_ms() + std::max<Millis>(grace, 0));
 }

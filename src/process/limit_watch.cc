@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "process/clock.h"
@@ -25,7 +26,7 @@ constexpr Millis exact_again_ms = 500;
 constexpr int64_t told_memory_step = 256 * 1024;
 constexpr double told_cpu_step = 0.01;  // The kernel's own step, mostly.
 constexpr int64_t walk_max = 20'000;
-constexpr size_t ask_every = 16;  // Processes of a walk, which on a machine that is full of them takes its time.
+constexpr Millis dearest_ms = 500;  // However much looks cost: what multiplies is not left alone for longer.
 
 // Past its limit by this much nobody needs to know how many there are.
 size_t walk_most(const RunLimits& limits) {
@@ -53,13 +54,18 @@ int64_t proportional_bytes(pid_t pid) {
   return line && std::sscanf(line, "\nPss: %lld kB", &kilobytes) == 1 ? kilobytes * 1024 : -1;
 }
 
-// At most `most`: a tree may grow faster than it is walked, and the walk would never end. `enough` is asked now and
-// then.
-template <class Visit, class Enough>
-void for_each_below(size_t most, Visit visit, Enough enough) {
+// The time that this process used, not what it waited: on a machine that is full of others that is no cost of looking.
+Millis cpu_ms() {
+  timespec used = {};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return Millis{used.tv_sec} * 1'000 + used.tv_nsec / 1'000'000;
+}
+
+// At most `most`: a tree may grow faster than it is walked, and the walk would never end.
+template <class Visit>
+void for_each_below(size_t most, Visit visit) {
   std::vector<pid_t> pids = children_of(::getpid());
   for (size_t i = 0; i < pids.size() && i < most; ++i) {
-    if (i % ask_every == ask_every - 1 && enough()) return;
     ProcessStat stat;
     if (!read_stat(pids[i], stat)) continue;
     visit(pids[i], stat);
@@ -93,7 +99,7 @@ Millis next_look_ms(const RunLimits& limits, const Look& before, const Look& now
   if (anything(limits)) soonest = grows ? std::min<double>(soonest, soonest_ms) : std::min(soonest, 2 * passed);
   // A big tree is not walked ten times a second for nothing.
   if (!grows) soonest = std::max(soonest, std::min<double>(20 * static_cast<double>(cost_ms), 1'000));
-  const Millis least = std::max(soonest_ms, 2 * cost_ms);
+  const Millis least = std::clamp(2 * cost_ms, soonest_ms, dearest_ms);
   return std::max(least, static_cast<Millis>(std::max(soonest, 0.0)));
 }
 
@@ -102,31 +108,30 @@ LimitWatch::LimitWatch(const RunLimits& limits, const Cgroup* group) : limits_(l
   due_ = last_.at_ms + (anything(limits) ? first_look_ms : unlimited_ms);
 }
 
+// Where there is a group the kernel lists its processes and counts their time, and none is asked for its `stat`: the
+// kernel holds that answer back while the process is in an exec, and in a bomb's crowd it may not come to the end of
+// one for half a minute.
 Look LimitWatch::see() const {
   Look look;
-  int64_t ticks = 0;
-  ProcessStat self;
-  if (read_stat(::getpid(), self)) ticks += self.reaped_cpu_ticks;
-  const auto visit = [&](pid_t, const ProcessStat& stat) {
-    ticks += stat.cpu_ticks + stat.reaped_cpu_ticks;
-    if (stat.state == 'Z') return;
-    look.memory_bytes += stat.resident_bytes;
-    ++look.processes;
-  };
-  // They may have multiplied while they were walked among: a bomb has filled the machine by then, and every step of the
-  // walk takes milliseconds.
-  int64_t asked_at = steady_ms(), crowd = 0;
-  for_each_below(walk_most(limits_), visit, [&] {
-    if (steady_ms() - asked_at < soonest_ms) return false;
-    crowd = group_ && limits_.processes > 0 ? group_->processes() : 0;
-    asked_at = steady_ms();
-    return crowd > limits_.processes;
-  });
-  if (crowd > limits_.processes) look.processes = std::max(look.processes, crowd);
-  static const double ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  look.cpu_s = static_cast<double>(ticks) / ticks_per_second;
-  // The group forgets nobody: not those that nobody waited for, either.
-  if (group_) look.cpu_s = std::max(look.cpu_s, static_cast<double>(group_->cpu_us()) / 1e6);
+  if (const int64_t cpu_us = group_ ? group_->cpu_us() : -1; cpu_us >= 0) {
+    const std::vector<pid_t> members = group_->members();
+    look.processes = static_cast<int64_t>(members.size());
+    look.cpu_s = static_cast<double>(cpu_us) / 1e6;
+    for (size_t i = 0; i < members.size() && i < walk_most(limits_); ++i)
+      look.memory_bytes += resident_bytes(members[i]);
+  } else {
+    int64_t ticks = 0;
+    ProcessStat self;
+    if (read_stat(::getpid(), self)) ticks += self.reaped_cpu_ticks;
+    for_each_below(walk_most(limits_), [&](pid_t, const ProcessStat& stat) {
+      ticks += stat.cpu_ticks + stat.reaped_cpu_ticks;
+      if (stat.state == 'Z') return;
+      look.memory_bytes += stat.resident_bytes;
+      ++look.processes;
+    });
+    static const double ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
+    look.cpu_s = static_cast<double>(ticks) / ticks_per_second;
+  }
   look.at_ms = steady_ms();
   return look;
 }
@@ -139,13 +144,10 @@ int64_t LimitWatch::shared_once(const Look& look) {
       look.memory_bytes > exact_at_sum_ + exact_at_sum_ / 20 || look.at_ms - exact_at_ms_ > exact_again_ms;
   if (!again) return std::min(look.memory_bytes, exact_);
   exact_ = 0;
-  for_each_below(
-      walk_most(limits_),
-      [&](pid_t pid, const ProcessStat& stat) {
-        const int64_t bytes = stat.state == 'Z' ? 0 : proportional_bytes(pid);
-        exact_ += bytes < 0 ? stat.resident_bytes : bytes;
-      },
-      [] { return false; });
+  for_each_below(walk_most(limits_), [&](pid_t pid, const ProcessStat& stat) {
+    const int64_t bytes = stat.state == 'Z' ? 0 : proportional_bytes(pid);
+    exact_ += bytes < 0 ? stat.resident_bytes : bytes;
+  });
   exact_at_sum_ = look.memory_bytes;
   exact_at_ms_ = look.at_ms;
   return exact_;
@@ -161,21 +163,19 @@ LimitHit LimitWatch::hit(const char* limit, int64_t value, int64_t seen) const {
 }
 
 std::optional<LimitHit> LimitWatch::look() {
-  const int64_t began = steady_ms();
-  due_ = began + soonest_ms;
-  // One file says how many there are: where they multiply, walking among them is the slower way to find out.
-  if (const int64_t count = group_ && limits_.processes > 0 ? group_->processes() : 0; count > limits_.processes)
-    return hit("processes", limits_.processes, count);
+  const Millis began = cpu_ms();
+  due_ = steady_ms() + soonest_ms;
   Look now = see();
+  // Before the rest is asked for: where they multiply every question takes long.
+  if (limits_.processes > 0 && now.processes > limits_.processes)
+    return hit("processes", limits_.processes, now.processes);
   if (limits_.memory_bytes > 0) now.memory_bytes = shared_once(now);
   peak_memory_ = std::max(peak_memory_, now.memory_bytes);
-  due_ = steady_ms() + next_look_ms(limits_, last_, now, steady_ms() - began);
+  due_ = steady_ms() + next_look_ms(limits_, last_, now, cpu_ms() - began);
   last_ = now;
   if (limits_.memory_bytes > 0 && now.memory_bytes > limits_.memory_bytes)
     return hit("memory", limits_.memory_bytes, now.memory_bytes);
   if (limits_.memory_bytes > 0 && group_ && group_->out_of_memory()) return hit("memory", limits_.memory_bytes, 0);
-  if (limits_.processes > 0 && now.processes > limits_.processes)
-    return hit("processes", limits_.processes, now.processes);
   if (limits_.processes > 0 && group_ && group_->out_of_processes()) return hit("processes", limits_.processes, 0);
   if (limits_.cpu_s > 0 && now.cpu_s > static_cast<double>(limits_.cpu_s))
     return hit("cpu", limits_.cpu_s, static_cast<int64_t>(std::ceil(now.cpu_s)));

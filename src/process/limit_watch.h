@@ -36,8 +36,8 @@ struct Look {
   int64_t at_ms = 0;  // Steady.
 };
 
-// When to look again, from two looks one after the other and what the later one cost: halfway to the nearest limit, at
-// the speed that was seen, within bounds.
+// When to look again, from two looks one after the other and what the later one cost (CPU time): halfway to the nearest
+// limit, at the speed that was seen, within bounds.
 Millis next_look_ms(const RunLimits& limits, const Look& before, const Look& now, Millis cost_ms);
 
 class LimitWatch {

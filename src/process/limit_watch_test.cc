@@ -44,6 +44,7 @@ TEST(NextLook, IsNeverSoSoonThatLookingIsTheWork) {
   const Look now{.memory_bytes = 999 * mebibyte, .at_ms = 10};
   EXPECT_EQ(next_look_ms(limits, before, now, 0), 5);
   EXPECT_EQ(next_look_ms(limits, before, now, 30), 60);
+  EXPECT_EQ(next_look_ms(limits, before, now, 10'000), 500) << "a bomb does not win by making looks dear";
 }
 
 TEST(NextLook, CpuTimeIsLookedAtBeforeItCanRunOut) {

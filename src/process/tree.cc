@@ -130,6 +130,15 @@ bool read_stat(pid_t pid, ProcessStat& stat) {
   return true;
 }
 
+int64_t resident_bytes(pid_t pid) {
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/%d/statm", pid);
+  std::string text;
+  long long pages = 0;
+  static const int64_t page_size = ::sysconf(_SC_PAGESIZE);
+  return read_file(path, text, 4096) && std::sscanf(text.c_str(), "%*s %lld", &pages) == 1 ? pages * page_size : 0;
+}
+
 int64_t read_io(pid_t pid) {
   char path[32];
   std::snprintf(path, sizeof path, "/proc/%d/io", pid);

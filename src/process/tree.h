@@ -26,6 +26,9 @@ struct ProcessStat {
 // False where the process is gone.
 bool read_stat(pid_t pid, ProcessStat& stat);
 
+// What it has in memory; 0 where it is gone. Waits for nothing that the process does, as read_stat() may.
+int64_t resident_bytes(pid_t pid);
+
 // Bytes that it read and wrote, with those of the children that it waited for; 0 where they may not be known.
 int64_t read_io(pid_t pid);
 

@@ -12,6 +12,7 @@
 #include "serve/environment.h"
 #include "serve/found_programs.h"
 #include "serve/part_settings.h"
+#include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace errand::serve {
@@ -58,10 +59,13 @@ Status Application::open_store() {
   Result<Address> address = parse_address(settings_.listen);
   if (!address) return std::unexpected(address.error());
   address_ = *address;
-  if (!settings_.store.empty())
-    return fail(Code::unsupported,
-                "This build keeps its tasks in SQLite alone; leave out --store (PostgreSQL comes with a later one).");
-  Result<std::unique_ptr<Store>> store = open_sqlite_store({.path = data_dir_ + "/errand.db"}, *ground_.loop);
+  if (!settings_.store.empty() && !is_postgres_url(settings_.store))
+    return fail(Code::invalid_argument,
+                "--store is a PostgreSQL URL (postgres://USER@HOST/DATABASE). Leave it out to keep tasks in the data "
+                "folder.");
+  Result<std::unique_ptr<Store>> store =
+      settings_.store.empty() ? open_sqlite_store({.path = data_dir_ + "/errand.db"}, *ground_.loop)
+                              : open_postgres_store({.url = settings_.store, .data_dir = data_dir_}, *ground_.loop);
   if (!store) return std::unexpected(store.error());
   store_ = std::move(*store);
   log_info("server", store_->describe());
@@ -74,11 +78,16 @@ Status Application::make_auth() {
   token_ = *token;
   tokens_.emplace(*store_, ground_.clock, ground_.random);
   if (Status loaded = tokens_->load(); !loaded) return loaded;
+  devices_.emplace(*store_, ground_.clock, ground_.random);
+  if (Status loaded = devices_->load(); !loaded) return loaded;
+  Result<net::Peers> proxies = net::Peers::parse(settings_.proxies);
+  if (!proxies) return std::unexpected(proxies.error());
   auth_ = std::make_unique<net::Auth>(net::AuthSettings{.token = token_,
-                                                        .hosts = settings_.allow_hosts,
+                                                        .hosts = own_hosts(settings_),
                                                         .behind_proxy = settings_.behind_proxy,
+                                                        .proxies = std::move(*proxies),
                                                         .ended_sessions = data_dir_ + "/ended-sessions"},
-                                      ground_.clock, ground_.random, &*tokens_);
+                                      ground_.clock, ground_.random, &*tokens_, &*devices_, &pairing_);
   return {};
 }
 
@@ -229,8 +238,12 @@ void Application::make_routes() {
       .page = net::serve_page,
       .tools = tools_.get(),
       .tokens = &*tokens_,
+      .devices = &*devices_,
+      .pairing = &pairing_,
       .notifier = notifier_.get(),
       .mcp = [this](net::ExchangePtr exchange) { mcp_->handle(std::move(exchange)); },
+      .end_stale = [this] { server_->end_stale(); },
+      .page_url = page_url(settings_, url_),
   });
 }
 

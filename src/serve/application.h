@@ -82,6 +82,8 @@ class Application {
   std::unique_ptr<net::Timer> engine_timer_ = ground_.loop->timer();
   std::unique_ptr<Store> store_;
   std::optional<net::Tokens> tokens_;
+  std::optional<net::Devices> devices_;
+  net::Pairing pairing_{ground_.clock, ground_.random};
   std::unique_ptr<net::Auth> auth_;
   std::unique_ptr<process::SupervisorClient> supervisor_;
   ToolsForAgents agent_tools_;

@@ -46,6 +46,7 @@ Result<std::unique_ptr<Drivers>> Drivers::make(const DriverParts& parts, const S
   std::unique_ptr<Drivers> made(new Drivers(ground.clock));
   made->fork_ = engine.fork;
   made->watch_changes_ = engine.watch_changes;
+  made->changes_ = {.max_bytes = engine.changes_max_bytes, .keep_ms = engine.changes_keep_ms};
   made->command_options_ = {.data_dir = parts.data_dir,
                             .environment = Environment::get().list(),
                             .env_allow = settings.env_allow,
@@ -69,6 +70,7 @@ Result<std::unique_ptr<Drivers>> Drivers::make(const DriverParts& parts, const S
   made->make_opencode(parts);
   made->make_claude(parts, settings);
   made->make_acp(parts, settings);
+  made->watch_options_ = std::make_shared<run::Options>(made->command_options_);
   made->make_orders(parts);
   made->put_watch(parts, "command", *made->command_);
   made->put_watch(parts, "builtin", *made->builtin_);
@@ -93,7 +95,8 @@ void Drivers::make_orders(const DriverParts& parts) {
   watched::OrderOptions options{.data_dir = parts.data_dir,
                                 .program = fmt::format("/proc/{}/exe", ::getpid()),
                                 .home = run::server_variable(command_options_, "HOME"),
-                                .environment = {}};
+                                .environment = {},
+                                .bounds = [this] { return changes_; }};
   // What the git program needs, and who writes a commit: nothing else of the server's.
   for (const char* name : {"HOME", "PATH", "USER", "LOGNAME", "XDG_CONFIG_HOME", "TMPDIR"})
     if (std::string value = run::server_variable(command_options_, name); !value.empty())
@@ -119,7 +122,9 @@ void Drivers::put_watch(const DriverParts& parts, const std::string& name, Drive
                                                                        {.orders = *orders_,
                                                                         .timers = parts.ground.timers,
                                                                         .folders = parts.ground.folders,
-                                                                        .engine = *parts.ground.loop}));
+                                                                        .engine = *parts.ground.loop,
+                                                                        .supervisor = parts.supervisor,
+                                                                        .options = watch_options_}));
   all_.emplace(name, &front);
 }
 

@@ -56,6 +56,7 @@ class Drivers {
   void use(const EngineSettings& now) {
     fork_ = now.fork;
     watch_changes_ = now.watch_changes;
+    changes_ = {.max_bytes = now.changes_max_bytes, .keep_ms = now.changes_keep_ms};
   }
 
  private:
@@ -70,6 +71,8 @@ class Drivers {
 
   fork::Limits fork_;
   std::string watch_changes_;
+  watched::Bounds changes_;
+  std::shared_ptr<const run::Options> watch_options_;  // For set-up commands.
   DefaultModel default_model_;
   std::map<std::string, Driver*> all_;
   run::Options command_options_;

@@ -52,10 +52,22 @@ std::map<std::string, builtin::McpServer> mcp_servers(const Settings& settings) 
   return servers;
 }
 
+std::string page_url(const Settings& settings, const std::string& url) {
+  std::string page = settings.notify_page_url.empty() ? url : settings.notify_page_url;
+  while (page.ends_with('/')) page.pop_back();
+  return page;
+}
+
+std::vector<std::string> own_hosts(const Settings& settings) {
+  std::vector<std::string> hosts = settings.allow_hosts;
+  if (const std::optional<notify::Url> page = notify::parse_url(settings.notify_page_url))
+    hosts.push_back(page->host + (page->port.empty() ? "" : ":" + page->port));
+  return hosts;
+}
+
 notify::NotifierParts notifier_parts(const Settings& settings, const std::string& url, notify::NotifierParts base) {
   base.private_hosts = settings.notify_private_hosts;
-  base.page_url = settings.notify_page_url.empty() ? url : settings.notify_page_url;
-  while (base.page_url.ends_with('/')) base.page_url.pop_back();
+  base.page_url = page_url(settings, url);
   base.utc_offset = [](Time wall) -> Millis {
     const std::time_t seconds = wall.ms / 1'000;
     std::tm local{};

@@ -42,9 +42,12 @@ struct EngineSettings {
   // Tool calls in a row that are equal, with equal results: a warning, and the end with code `loop`. 0: not watched.
   int loop_warn = 3;
   int loop_max = 5;
-  std::string default_agent = "auto";       // Does what names no agent; "auto": the first that can be used.
-  std::string isolate = "none";             // Agents' tasks that do not say: none or worktree,
-  std::string isolate_base = "head";        // and what their work tree begins with: head or dirty.
+  std::string default_agent = "auto";             // Does what names no agent; "auto": the first that can be used.
+  std::string isolate = "none";                   // Agents' tasks that do not say: none or worktree,
+  std::string isolate_base = "head";              // and what their work tree begins with: head or dirty.
+  std::string isolate_setup;                      // and what is run in it before its first turn; empty: nothing.
+  Millis changes_keep_ms = 30LL * 86'400'000;     // How long what was merged or discarded can be taken back; 0: always.
+  int64_t changes_max_bytes = int64_t{50} << 30;  // Of all work trees together; 0: no bound.
   std::string watch_changes = "agents";     // Whose folders are looked at before and after a turn: agents, all, off.
   std::string tools_family = "background";  // The tools' names that are listed.
 };

@@ -37,6 +37,7 @@ struct Settings {
   std::string child_umask = "022";     // Octal.
   Millis orphan_ms = 86'400'000;       // How long commands go on without any server.
   bool behind_proxy = false;
+  std::vector<std::string> proxies;  // Addresses and networks whose X-Forwarded-* count beside loopback's.
   std::string tls_cert;
   std::string tls_key;
   std::vector<std::string> allow_hosts;

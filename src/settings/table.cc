@@ -30,7 +30,8 @@ std::vector<Setting> rows() {
        .flag_value = "ADDRESS:PORT"},
       {.name = "store",
        .field = ERRAND_AT(std::string, store),
-       .help = "Where tasks are kept. This build keeps them in the data folder and refuses any other place.",
+       .help = "Where tasks are kept: a PostgreSQL URL (postgres://USER@HOST/DATABASE). Without it, SQLite in the data "
+               "folder.",
        .flag = "--store",
        .flag_value = "URL"},
       {.name = "max_concurrent",
@@ -128,6 +129,28 @@ std::vector<Setting> rows() {
        .help = "What such a work tree begins with: `head`, the last commit, or `dirty`, also what is uncommitted.",
        .reach = Reach::running,
        .choices = {"head", "dirty"}},
+      {.name = "isolate_setup",
+       .field = ERRAND_AT(std::string, engine.isolate_setup),
+       .help = "A command (for /bin/sh -c) that is run in each new work tree before the task begins there, such as "
+               "`npm ci`. A launch or an agent may name another. Empty: none.",
+       .reach = Reach::running},
+      {.name = "changes_keep_s",
+       .field = ERRAND_AT(int64_t, engine.changes_keep_ms),
+       .help = "How long a merged work tree stays, and what was discarded can be taken back. 0 keeps them until the "
+               "task is deleted.",
+       .reach = Reach::running,
+       .least = 0,
+       .most = 100 * year_s,
+       .unit = Unit::seconds,
+       .scale = second,
+       .zero_is_null = true},
+      {.name = "changes_max_bytes",
+       .field = ERRAND_AT(int64_t, engine.changes_max_bytes),
+       .help = "No further work tree is made while those that exist take this many bytes together. 0: no bound.",
+       .reach = Reach::running,
+       .least = 0,
+       .most = 1LL << 50,
+       .unit = Unit::bytes},
       {.name = "watch_changes",
        .field = ERRAND_AT(std::string, engine.watch_changes),
        .help = "Of which tasks errand knows what they changed: `agents` (those that work in a git repository), `all` "
@@ -260,8 +283,14 @@ std::vector<Setting> rows() {
        .flag_value = "PEM"},
       {.name = "behind_proxy",
        .field = ERRAND_AT(bool, behind_proxy),
-       .help = "A proxy in front of the server does TLS: it may listen on anything without a certificate.",
+       .help = "A proxy in front of the server does TLS: it may listen on anything without a certificate. What the "
+               "proxy says of its clients (`X-Forwarded-For`, `X-Forwarded-Proto`) is believed from this machine and "
+               "from `proxies`.",
        .flag = "--behind-proxy"},
+      {.name = "proxies",
+       .field = ERRAND_AT(Texts, proxies),
+       .help = "Addresses (`192.0.2.7`) and networks (`10.1.0.0/16`) of proxies on other machines, for "
+               "`behind_proxy`."},
       {.name = "log_level",
        .field = ERRAND_AT(std::string, log_level),
        .help = "How much to log: `debug`, `info`, `warning` or `error`.",
@@ -302,8 +331,8 @@ std::vector<Setting> rows() {
                "a private network, also without TLS."},
       {.name = "notify.page_url",
        .field = ERRAND_AT(std::string, notify_page_url),
-       .help = "Links in notifications begin with this address of the page, such as `https://errand.example`. Without "
-               "it: with the server's own."},
+       .help = "Where people reach the page, such as `https://errand.example`: links in notifications and `errand "
+               "phone` begin with it, and a request's Host may name it. Without it: the server's own address."},
   };
 }
 #undef ERRAND_AT

@@ -53,6 +53,10 @@ std::string_view name(StoreState state) {
       return "unlinked";
     case StoreState::damaged:
       return "damaged";
+    case StoreState::away:
+      return "away";
+    case StoreState::taken:
+      return "taken";
   }
   return "ok";
 }

@@ -190,13 +190,15 @@ struct MessagePage {
   int64_t task_seq = 0;           // The seq of the last event that this page includes: a stream continues after it.
 };
 
-// What the store can do. `damaged` and `unlinked` last until it is opened again: undamaged rows can be read, and every
-// commit is refused.
+// What the store can do. `damaged`, `unlinked` and `taken` last until it is opened again: undamaged rows can be read,
+// and every commit is refused.
 enum class StoreState : uint8_t {
   well,
   full,      // The disk is: only commits that remove something are taken.
   unlinked,  // The database was deleted, moved or replaced under the server.
   damaged,   // Something that was read is not what was written.
+  away,      // The database does not answer: nothing can be stored or read until it does.
+  taken,     // Another server has taken the database over.
 };
 std::string_view name(StoreState state);  // "ok", "full", ...
 
@@ -214,7 +216,9 @@ class Store {
   // answered with storage_full or internal and nothing of it is stored; if the store is damaged or its file was
   // deleted, with unavailable and the reason `damaged` or `unlinked`. A failed sync of the store itself ends the
   // process, because nobody knows what was stored: recovery decides. The store may join the groups of several calls
-  // into one transaction; it keeps their order.
+  // into one transaction; it keeps their order. While the database is `away` a group is answered with unavailable and
+  // that reason: nothing of it is stored. One that was on its way when the database went is answered when it is known
+  // what became of it, which may be later than others.
   using Answer = std::move_only_function<void(std::vector<Result<Committed>>)>;
   // The group is shared, not copied: the caller must not change it before the answer.
   using Group = std::shared_ptr<const std::vector<Commit>>;

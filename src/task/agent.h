@@ -31,6 +31,7 @@ struct Agent {
   bool enable_mcp = false;
   Isolate isolate = Isolate::unset;  // Of a task whose launch does not say.
   IsolateBase isolate_base = IsolateBase::unset;
+  std::string isolate_setup;
   StringMap options;        // The driver's own.
   std::string unavailable;  // Why it cannot be used here, as a sentence; empty: it can.
   bool operator==(const Agent&) const = default;

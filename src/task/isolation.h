@@ -23,7 +23,7 @@ std::optional<IsolateBase> parse_isolate_base(std::string_view text);
 
 // A task's own work tree, as it was last heard of from whoever keeps it (decision 31).
 struct Isolation {
-  std::string kind;           // worktree
+  std::string kind;           // worktree, clone
   std::string state;          // preparing, ready, merging, conflict, merged, kept, discarded, lost
   std::string path;           // The work tree; empty while it is being prepared.
   std::string work_dir = {};  // The folder of it that the task works in.
@@ -31,6 +31,7 @@ struct Isolation {
   std::string base = {};    // The commit that it began at.
   std::string repo = {};    // The user's work tree that it was made from.
   std::string target = {};  // The branch that it is to be merged into; empty: none was checked out.
+  int64_t bytes = 0;        // What it takes on the disk, as of the last turn; 0: nothing, or not known.
   bool operator==(const Isolation&) const = default;
 };
 

@@ -238,7 +238,13 @@ void write_isolation(JsonOut& out, const std::optional<Isolation>& isolation) {
   out.object().field("kind", isolation->kind).field("state", isolation->state);
   out.text_or_null("path", isolation->path).text_or_null("work_dir", isolation->work_dir);
   out.text_or_null("branch", isolation->branch).text_or_null("base", isolation->base);
-  out.text_or_null("repo", isolation->repo).text_or_null("target", isolation->target).end();
+  out.text_or_null("repo", isolation->repo).text_or_null("target", isolation->target);
+  out.key("bytes");
+  if (isolation->bytes > 0)
+    out.value(isolation->bytes);
+  else
+    out.null();
+  out.end();
 }
 
 void write_limits(JsonOut& out, const Limits& limits) {

@@ -72,7 +72,7 @@ void decode_artifacts(Fields& outer, ArtifactSummary& artifacts) {
   });
 }
 
-// Every field by its name, for both directions.
+// Every text by its name, for both directions.
 template <class I, class Visit>
 void isolation_fields(I& isolation, Visit field) {
   field("kind", isolation.kind);
@@ -101,6 +101,7 @@ void encode_moving(JsonOut& out, const Task& task) {
     isolation_fields(*task.isolation, [&](const char* field, const std::string& text) {
       if (!text.empty()) out.field(std::string_view(field), text);
     });
+    if (task.isolation->bytes > 0) out.field("bytes", task.isolation->bytes);
     out.end();
   }
   encode_rules(out, "granted", task.granted);
@@ -124,8 +125,9 @@ void decode_moving(Fields& fields, Task& task) {
   fields.time("deadline_at", task.deadline_at);
   if (fields.find("isolation"))
     fields.inner("isolation", [&](Fields& inner) {
-      isolation_fields(task.isolation.emplace(),
-                       [&](const char* field, std::string& into) { inner.text(field, into); });
+      Isolation& isolation = task.isolation.emplace();
+      isolation_fields(isolation, [&](const char* field, std::string& into) { inner.text(field, into); });
+      inner.integer("bytes", isolation.bytes);
     });
   decode_rules(fields, "granted", task.granted);
   fields.inner("repeat", [&](Fields& inner) {

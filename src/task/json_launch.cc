@@ -186,6 +186,7 @@ constexpr auto launch_fields = [](auto& fields, auto& launch) {
   fields.name_of("sandbox", launch.sandbox, parse_sandbox);
   fields.name_of("isolate", launch.isolate, parse_isolate);
   fields.name_of("isolate_base", launch.isolate_base, parse_isolate_base);
+  fields.field("isolate_setup", launch.isolate_setup);
   fields.field("priority", launch.priority);
   fields.field("authorize_over_limit", launch.authorize_over_limit);
   fields.field("allow_interactive", launch.allow_interactive);
@@ -212,6 +213,7 @@ constexpr auto agent_fields = [](auto& fields, auto& agent) {
   fields.field("enable_mcp", agent.enable_mcp);
   fields.name_of("isolate", agent.isolate, parse_isolate);
   fields.name_of("isolate_base", agent.isolate_base, parse_isolate_base);
+  fields.field("isolate_setup", agent.isolate_setup);
   fields.map("options", agent.options);
 };
 

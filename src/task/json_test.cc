@@ -53,6 +53,7 @@ Launch full_launch() {
   launch.sandbox = Sandbox::strict;
   launch.isolate = Isolate::worktree;
   launch.isolate_base = IsolateBase::dirty;
+  launch.isolate_setup = "npm ci";
   launch.priority = -7;
   launch.authorize_over_limit = true;
   launch.allow_interactive = true;
@@ -136,7 +137,7 @@ TEST(TaskJson, LaunchComesBackAsItWasStored) {
 TEST(TaskJson, LaunchIsMadeOfEveryField) {
   // A new field of Launch must be added to both codecs: this fails when one is added and forgotten here.
   const json::object stored = json::parse(encode_launch(full_launch())).as_object();
-  EXPECT_EQ(stored.size(), 42u) << json::serialize(stored);
+  EXPECT_EQ(stored.size(), 43u) << json::serialize(stored);
 }
 
 TEST(TaskJson, ProgressComesBackAsItWasStored) {
@@ -153,7 +154,8 @@ TEST(TaskJson, ProgressComesBackAsItWasStored) {
                                .branch = "errand/x",
                                .base = "abc",
                                .repo = "/repo",
-                               .target = "main"};
+                               .target = "main",
+                               .bytes = 4096};
   Task read;
   EXPECT_TRUE(decode_progress(encode_progress(moving), read));
   EXPECT_EQ(read, moving);

@@ -142,6 +142,7 @@ struct Launch {
   Sandbox sandbox = Sandbox::off;
   Isolate isolate = Isolate::unset;
   IsolateBase isolate_base = IsolateBase::unset;
+  std::string isolate_setup;  // For /bin/sh -c in a new work tree, before the first turn; empty: nothing.
   int priority = 0;
   bool authorize_over_limit = false;
   bool allow_interactive = false;

@@ -21,6 +21,8 @@ Status check_launch(const Launch& launch, const Rights& rights) {
   if (!rights.execute) {
     if (!launch.env.empty() || !launch.pass_env.empty())
       return lacks_scope("exec", "`env` and `pass_env` need: variables decide what programs do");
+    if (!launch.isolate_setup.empty())
+      return lacks_scope("exec", "`isolate_setup` needs: it is a command that is run before the task begins");
     if (!launch.artifacts.empty()) return lacks_scope("exec", "`artifacts` needs: it takes along any file of work_dir");
   }
   const bool allows = launch.permission == Permission::allow ||

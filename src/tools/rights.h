@@ -19,9 +19,9 @@ struct Rights {
 // The refusal for whoever lacks a scope: forbidden, with the reason "scope".
 std::unexpected<Error> lacks_scope(std::string_view scope, std::string_view for_what);
 
-// May somebody with these rights launch this? Nobody gives a task more than he could give by other means: commands,
-// variables, which change what programs do, and files taken along are for those who may run commands; leave to do
-// things unasked is for those who may give it when asked.
+// May somebody with these rights launch this? Nobody gives a task more than he could give by other means: commands
+// (its set-up command, too), variables, which change what programs do, and files taken along are for those who may run
+// commands; leave to do things unasked is for those who may give it when asked.
 Status check_launch(const Launch& launch, const Rights& rights);
 // May he begin this task again?
 Status check_retry(const Task& task, const Rights& rights);

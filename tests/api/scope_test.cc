@@ -114,6 +114,11 @@ const std::map<std::string, std::string> expected = {
     {"GET /api/tokens", "admin"},
     {"POST /api/tokens", "admin"},
     {"DELETE /api/tokens/{id}", "admin"},
+    {"GET /api/devices", "admin"},
+    {"POST /api/devices/codes", "admin"},
+    {"GET /api/devices/codes/{id}", "admin"},
+    {"GET /api/devices/{id}", "read"},     // Of itself alone, for a device; admin for all others.
+    {"DELETE /api/devices/{id}", "read"},  // The same.
     {"GET /api/webhooks", "admin"},
     {"POST /api/webhooks", "admin"},
     {"PATCH /api/webhooks/{id}", "admin"},
@@ -124,6 +129,9 @@ const std::map<std::string, std::string> expected = {
     {"PATCH /api/settings", "admin"},
     {"POST /api/login", ""},
     {"POST /api/login/codes", "admin"},
+    {"POST /api/login/challenge", ""},
+    {"POST /api/login/device", ""},
+    {"POST /api/pair", ""},
     {"POST /api/logout", ""},
     {"GET /api/health", ""},
     {"GET /api/openapi.json", "read"},

@@ -11,6 +11,7 @@
 #include <boost/json.hpp>
 
 #include "engine/world_test.h"
+#include "net/auth.h"
 #include "net/loop.h"
 #include "net/routes/routes.h"
 #include "net/sse.h"
@@ -104,6 +105,15 @@ struct Site {
                           .readers = world.readers,
                           .clock = world.clock}};
   Tokens tokens{*world.store, world.clock, world.random};
+  Devices devices{*world.store, world.clock, world.random};
+  Pairing pairing{world.clock, world.random};
+  Auth auth{{.token = "the-token-of-the-owner-of-this-site-01234567"},
+            world.clock,
+            world.random,
+            &tokens,
+            &devices,
+            &pairing};
+  int ended_stale = 0;
   Routes routes{{.engine = *world.engine,
                  .store = *world.store,
                  .loop = world.loop,
@@ -113,10 +123,14 @@ struct Site {
                  .version = "0.0.0",
                  .authenticated = [this](const Request&) { return owner; },
                  .stats = [] { return ServerStats{}; },
-                 .login = {},
+                 .login = [this](const ExchangePtr& exchange) { return auth.handle(exchange); },
                  .page = {},
                  .tools = &toolbox,
-                 .tokens = &tokens}};
+                 .tokens = &tokens,
+                 .devices = &devices,
+                 .pairing = &pairing,
+                 .end_stale = [this] { ++ended_stale; },
+                 .page_url = "https://errand.example"}};
 
   struct Ask {
     Method method = Method::get;

@@ -99,7 +99,9 @@ void ScriptedAcp::take(const std::string& run, const json::object& message) {
   if (name == "session/new") {
     if (!auth_error.empty()) return refuse(run, message.at("id"), -32000, auth_error);
     ++sessions_;
-    return answer(run, message.at("id"), {{"sessionId", "s1"}});
+    json::object session = offers;
+    session["sessionId"] = "s1";
+    return answer(run, message.at("id"), std::move(session));
   }
   if (name == "session/load" || name == "session/resume") {
     if (forgets) return refuse(run, message.at("id"), -32002, "Session not found");

@@ -21,6 +21,7 @@ class ScriptedAcp {
   ScriptedAcp(FakeSupervisor& supervisor, Timers& timers);
 
   boost::json::object can;                 // Its capabilities, as it says them.
+  boost::json::object offers;              // What else a new session says.
   std::string auth_error;                  // session/new is answered with it.
   std::string limited;                     // Each prompt is answered with an error of these details (JSON).
   bool forgets = false;                    // Knows no session that it has not made in this process.

@@ -12,7 +12,7 @@ namespace json = boost::json;
 
 constexpr const char* session = "6b8dcbcb-cad6-4690-91ba-3af5984e986b";
 
-std::string quoted(std::string_view text) {
+std::string as_json(std::string_view text) {
   std::string out;
   JsonOut(out).value(text);
   return out;
@@ -145,10 +145,10 @@ void ScriptedClaude::say(const std::string& name, const std::string& text) {
   while (half < text.size() && (static_cast<unsigned char>(text[half]) & 0xc0) == 0x80) ++half;
   for (const std::string& piece : {text.substr(0, half), text.substr(half)})
     event(fmt::format(R"({{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":{}}}}})",
-                      quoted(piece)));
+                      as_json(piece)));
   then(name, [=, this] {
     print(name, fmt::format(R"({{"type":"assistant","message":{{"id":"{}","content":[{{"type":"text","text":{}}}]}}}})",
-                            id, quoted(text)));
+                            id, as_json(text)));
   });
   event(R"({"type":"message_stop"})");
 }
@@ -201,7 +201,7 @@ void ScriptedClaude::finish(const std::string& name, const std::string& text, bo
         fmt::format(R"({{"type":"result","subtype":"success","is_error":{},"result":{},"terminal_reason":"{}",)"
                     R"("result_index":{},"model_usage_since_last_result":{{"m":{{"inputTokens":10,"outputTokens":5,)"
                     R"("costUSD":0.25}}}},"total_cost_usd":0.25}})",
-                    is_error, quoted(text), reason, run.results++));
+                    is_error, as_json(text), reason, run.results++));
   run.busy = false;
   lifecycle(name, run.current, is_error ? "cancelled" : "completed");
   if (!run.queue.empty()) begin(name);

@@ -124,6 +124,33 @@ describe('attempts', () => {
     repo.assert_untouched(before, 'after all was undone');
   });
 
+  test('keep what a test left behind out of a plain merge and a further turn, and name it; with_later takes it', async (t) => {
+    const own = await two_attempts(t);
+    const { server, repo, model } = own;
+    const { batch, a, b } = await rested(own);
+    const begun = await server.expect(201, 'POST', `/api/batches/${batch}/test`, { command: 'touch leftover.txt; echo tested >> result.txt' });
+    for (const { id } of begun.tests) await server.at_rest(id);
+    assert.equal((await server.get(`/api/tasks/${a}/changes`)).held, true);
+    const merged = await server.expect(200, 'POST', `/api/tasks/${a}/merge`);
+    assert.deepEqual(merged.merge.not_merged, ['leftover.txt', 'result.txt']);
+    assert.equal(repo.read('result.txt'), 'good\n');
+    assert.ok(!repo.has('leftover.txt'));
+    await server.expect(200, 'POST', `/api/tasks/${a}/merge/undo`);
+    // A turn that only says something does not make it the task's.
+    model.rule('Write the text for a commit', [{ text: 'Here:\n```commit\nAdd the result\n```\n' }]);
+    const cli = (...words) => errand(server, words, { cwd: repo.top });
+    const asked = await cli('merge', b, '--ask');
+    assert.equal(asked.code, 0, asked.err);
+    assert.match(asked.err, /not in it:.*--with-later[^]*leftover\.txt\n {2}result\.txt/);
+    assert.equal(repo.read('result.txt'), 'bad\n');
+    assert.ok(!repo.has('leftover.txt'));
+    assert.equal((await cli('merge', b, '--undo')).code, 0);
+    const all = await cli('merge', a, '--with-later');
+    assert.equal(all.code, 0, all.err);
+    assert.equal(repo.read('result.txt'), 'good\ntested\n');
+    assert.ok(repo.has('leftover.txt'));
+  });
+
   test('are not decided about while one of them is at work or tested, and nothing is changed then', async (t) => {
     const own = await two_attempts(t, { steps_b: [{ wait: 'b', text: 'done' }] });
     const { server, repo } = own;
@@ -245,8 +272,8 @@ describe('a pull request', () => {
   const hostile = '--web $(touch owned) `touch owned` \'"; touch owned #';
 
   // A repository whose remote is `url`, which the user's own configuration has on disk.
-  async function published(t, url) {
-    const server = await Server.start(t);
+  async function published(t, url, server) {
+    server ??= await Server.start(t);
     const repo = new Repository(t);
     const remote = path.join(repo.folder, 'remote.git');
     execFileSync('git', ['init', '-q', '--bare', remote]);
@@ -334,6 +361,39 @@ describe('a pull request', () => {
     const plain = await server.run('true', { work_dir: repo.top });
     await server.at_rest(plain.id);
     assert.equal((await pr(plain.id)).code !== 0, true);
+  });
+
+  test('of a task that was merged and went on grows by what came since, on top of the merge', async (t) => {
+    const { server: own, model, launch } = await start_builtin(t);
+    const { server, repo, bin, pr, pushed } = await published(t, 'https://github.com/ada/engine.git', own);
+    recorder(bin, 'gh');
+    model.rule('write the result', writes('good'));
+    const task = await launch('write the result', { work_dir: repo.top, isolate: 'worktree' });
+    const { isolation } = await server.at_rest(task.id);
+    const first = await pr(task.id, '--json');
+    assert.equal(first.code, 0, first.err);
+    repo.write('mine.txt', 'committed\n');
+    repo.commit('mine');
+    await server.expect(200, 'POST', `/api/tasks/${task.id}/merge`);
+    assert.match((await pr(task.id)).err, /merged already: push your own branch/);
+    const turn = async (message, steps) => {
+      model.rule(message, steps);
+      await server.expect(202, 'POST', `/api/tasks/${task.id}/message`, { message });
+      return server.at_rest(task.id);
+    };
+    // One that changes nothing leaves it merged.
+    assert.equal((await turn('what did you do', [{ text: 'I wrote it.' }])).isolation.state, 'merged');
+    const merged = repo.head();
+    assert.equal((await turn('write more', [call('write', { path: 'more.txt', content: 'more\n' }), { text: 'Done.' }])).isolation.state, 'ready');
+    const list = await server.get(`/api/tasks/${task.id}/changes`);
+    assert.deepEqual([list.since_merge, list.files.map((file) => file.path)], [true, ['more.txt']]);
+    assert.match((await errand(server, ['diff', task.id, '--stat'])).err, /merged before: this is what came since/);
+    const since = await pr(task.id, '--title', 'More', '--json');
+    assert.equal(since.code, 0, since.err);
+    assert.equal(pushed(isolation.branch, '%P'), `${first.json.commit} ${merged}`);
+    assert.equal(repo.git('diff', '--name-only', merged, since.json.commit), 'more.txt\n');
+    await server.expect(200, 'POST', `/api/tasks/${task.id}/merge`);
+    assert.equal(repo.git('diff', '--name-only', merged, 'HEAD'), 'more.txt\n');
   });
 
   test('takes over only what the task changed, not what was uncommitted when it began', async (t) => {

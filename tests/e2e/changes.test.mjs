@@ -392,6 +392,40 @@ describe('a server that is killed', () => {
     assert.equal(repo.read('t.txt'), 'task\n');
     assert.equal(repo.git('status', '--porcelain'), '');
   });
+
+  for (const alone of [true, false])
+    test(`while it undoes a merge, ${alone ? 'alone: the merge is undone once' : 'with what carries it out: the merge is as it was'}, and the task says so`, async (t) => {
+      const held = new HeldGit(t, ' update-ref -m ');
+      held.release();
+      const server = await Server.start(t, { env: held.env() });
+      const repo = new Repository(t);
+      const done = await isolated(server, repo, 'echo task > t.txt; rm b.txt');
+      const before = repo.user_state();
+      await post(server, 200, done.id, 'merge');
+      const merged = repo.head();
+      held.take();
+      const asked = server.api('POST', `/api/tasks/${done.id}/merge/undo`, undefined, { check: false }).catch(() => undefined);
+      await until(() => held.is_waiting(), { what: 'git is in the middle of it' });
+      assert.equal((await server.task(done.id)).isolation.state, 'merging', 'it is seen while it happens');
+      await server.kill9();
+      await asked;
+      if (!alone) {
+        const order = processes().find((p) => p.argv[1] === 'changes-order' && p.argv[2].includes(done.id));
+        process.kill(order.pid, 'SIGKILL');
+        await until(() => !processes().some((p) => p.argv.some((word) => word.includes(held.bin))), { what: 'no git is left' });
+      }
+      held.release();
+      await server.start();
+      await server.when(done.id, (task) => task.isolation.state === (alone ? 'ready' : 'merged'));
+      assert.ok(!repo.has('.git/index.lock'));
+      assert.equal(repo.git('status', '--porcelain'), '');
+      assert.equal(repo.head() === merged, !alone);
+      assert.equal(repo.has('t.txt'), !alone);
+      assert.equal(repo.has('b.txt'), alone);
+      if (!alone) await post(server, 200, done.id, 'merge/undo');
+      assert.equal(repo.git('status', '--porcelain'), before.status);
+      assert.ok(!repo.has('t.txt') && repo.has('b.txt'));
+    });
 });
 
 describe('the built-in agent', () => {

@@ -9,6 +9,8 @@ import { binary, patience, patient_ms, temporary_folder } from './harness/index.
 
 // A home, and errand's words in it. `program`: the binary in question.
 function home(t) {
+  let stop = () => {};
+  t.after(() => stop()); // Hooks run in their order: its server before its folder.
   const folder = temporary_folder(t);
   const env = { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8', ERRAND_LISTEN: '127.0.0.1:0' };
   const data = path.join(folder, '.local/share/errand');
@@ -18,13 +20,13 @@ function home(t) {
     return { code: done.status, out: done.stdout, err: done.stderr };
   };
   const server = () => JSON.parse(fs.readFileSync(path.join(data, 'server.json'), 'utf8')).pid;
-  t.after(() => {
+  stop = () => {
     try {
       process.kill(server());
     } catch {
       // None runs.
     }
-  });
+  };
   const exe = (pid) => fs.readlinkSync(`/proc/${pid}/exe`);
   return { folder, data, installed, run, server, exe, env };
 }

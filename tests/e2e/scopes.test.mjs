@@ -57,6 +57,10 @@ test('Each scope lets its holder do what it says and no more', async (t) => {
   const refused = await ask(server, tasks.token, 'POST', `/api/tasks/${id}/answer`, answer);
   assert.equal(refused.status, 403);
   assert.equal((await refused.json()).reason, 'scope');
+  // A command that prepares an agent's work tree is a command.
+  const prepared = await ask(server, tasks.token, 'POST', '/api/tasks', { agent_id: 'demo', message: 'text', isolate: 'worktree', isolate_setup: 'true' });
+  assert.equal(prepared.status, 403);
+  assert.match((await prepared.json()).detail, /lacks the scope `exec`/);
 });
 
 test('A token is kept as its hash, lives across a restart, and ends when it is removed or its time is over', async (t) => {

@@ -55,6 +55,29 @@ describe('A server that systemd runs', () => {
     assert.equal(at.systemd.orders().at(-1), 'disable errand.service');
   });
 
+  test('is started in its unit by the first verb that needs it, and by the verb itself where systemd cannot', (t) => {
+    const at = home(t);
+    assert.equal(at.run(['install']).code, 0);
+    assert.equal(at.run(['stop']).code, 0);
+    assert.equal(at.systemd.runs(), false);
+    const id = at.run(['run', '--', 'true']).out.trim();
+    assert.equal(at.systemd.orders().at(-1), 'start errand.service');
+    assert.equal(at.server().pid, at.systemd.main(), 'the verb did not start one beside the unit');
+
+    assert.equal(at.run(['stop']).code, 0);
+    const systemctl = path.join(at.systemd.bin, 'systemctl');
+    const works = fs.readFileSync(systemctl, 'utf8');
+    assert.ok(works.includes('\n  start) start ;;'), 'the double has the line that is broken here');
+    fs.writeFileSync(systemctl, works.replace('\n  start) start ;;', '\n  start) exit 1 ;;'));
+    const shown = at.run(['show', '--json', id]);
+    assert.equal(shown.code, 0, shown.err);
+    assert.equal(shown.json.id, id);
+    assert.equal(at.systemd.runs(), false);
+    fs.writeFileSync(systemctl, works);
+    assert.equal(at.run(['stop']).code, 0);
+    assert.equal(at.run(['uninstall']).code, 0);
+  });
+
   test('runs a newer program in its unit after an upgrade', (t) => {
     const at = home(t);
     assert.equal(at.run(['install']).code, 0);

@@ -74,6 +74,42 @@ describe('attempts', async () => {
     await page.waitForURL(/tab=log/);
   });
 
+  test('are started from the form of a new task, which leads to where they are compared', async (t) => {
+    const { server, model } = await start_builtin(t);
+    const repo = new Repository(t);
+    model.rule('write the result', writes('good'), { model: 'model-a' });
+    model.rule('write the result', writes('bad'), { model: 'model-b' });
+    const person = await browser.person(t, server);
+    const page = await person.login('/chat?agentId=builtin');
+    await page.getByRole('button', { name: 'Options' }).click();
+    const options = page.getByTestId('launch-options');
+    await options.getByLabel('Model', { exact: true }).fill('model-a');
+    await options.getByLabel('Permissions').selectOption('allow');
+    await options.getByRole('button', { name: 'Add an agent' }).click();
+    await options.getByRole('button', { name: 'Add an agent' }).click();
+    await options.getByLabel('Agent of attempt 2').selectOption('builtin');
+    await options.getByLabel('Model of attempt 2').fill('model-b');
+    await options.getByLabel('Set-up command of a worktree').fill('echo prepared; touch prepared.txt');
+    await check_accessible(page, 'the form with attempts');
+    await shot(page, 'attempts-form');
+    await options.getByRole('button', { name: 'Remove attempt 3' }).click();
+    await page.getByTestId('isolated').filter({ hasText: '2 attempts' }).waitFor();
+    await page.getByTestId('folder-chip').click();
+    await page.getByTestId('folder-choice').getByLabel('Working folder').fill(repo.top);
+    await page.getByPlaceholder('What should be done?').fill('write the result');
+    await page.getByRole('button', { name: 'Start 2 attempts' }).click();
+    await page.waitForURL(/\/attempts\?batch=/);
+    await page.getByText('model-b').waitFor();
+    const { tasks } = await server.get('/api/tasks');
+    assert.equal(tasks.length, 2);
+    for (const { id } of tasks) assert.equal((await server.at_rest(id)).isolation.state, 'ready');
+    for (const { id } of tasks) await row(page, id).getByText('1 file').waitFor();
+    // What prepared a worktree can be read with its changes.
+    await page.goto(`${server.url}/chat?taskId=${tasks[0].id}&tab=changes`);
+    await page.getByTestId('set-up-log').getByText('Output of the set-up command').click();
+    await page.getByTestId('set-up-log').getByText('prepared').last().waitFor();
+  });
+
   test('say what is in the way, in Chinese too, and change nothing then', async (t) => {
     const { server, model, repo, batch, a, b } = await two(t);
     model.release('b');

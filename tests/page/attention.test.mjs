@@ -146,6 +146,16 @@ describe('attention', async () => {
     await page.getByText('Hi.').waitFor();
     const [task] = (await server.get('/api/tasks')).tasks;
     assert.equal(task.model, 'another-model');
+    // The same list is there for an agent that is made.
+    await page.goto(`${server.url}/agents`);
+    await page.getByRole('button', { name: 'New agent' }).click();
+    const form = page.getByTestId('agent-form');
+    await form.getByLabel('Model').focus();
+    await form.getByText('1 model of the provider, or type a name.').waitFor();
+    await form.getByLabel('Name').fill('mine');
+    await form.getByLabel('Model').fill('scripted');
+    await form.getByRole('button', { name: 'Create agent' }).click();
+    await until(async () => (await server.get('/api/agents')).agents.some((agent) => agent.name === 'mine' && agent.model === 'scripted'), { what: 'it is made with its model' });
   });
 
   test('On a phone filters, questions, groups and the timeline fit', async (t) => {

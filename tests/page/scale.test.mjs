@@ -60,5 +60,11 @@ describe('a long list', async () => {
     await seen(25);
     for (let i = 0; i < 20; i++) await page.keyboard.press('k');
     await seen(5);
+    // In groups a part of it is shown, which says so, and more where somebody wants it.
+    await page.getByTestId('group').selectOption('batch');
+    await page.getByTestId('grouped-bound').getByText(/The first 500 of 100,001 tasks/).waitFor();
+    await page.getByTestId('grouped-bound').getByRole('button', { name: 'Show more' }).click();
+    await page.getByTestId('grouped-bound').getByText(/The first 1,000 of 100,001 tasks/).waitFor();
+    assert.equal(await page.locator('[data-task]').count(), 1000);
   });
 });

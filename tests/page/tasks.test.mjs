@@ -8,6 +8,18 @@ import { Browser, check_accessible, shot, until } from './harness/browser.mjs';
 const row = (page, task) => page.locator(`[data-task="${task.id}"]`);
 const badge = (page, task) => row(page, task).locator('[data-shows]');
 const has_status = (page, task, status) => until(async () => (await badge(page, task).getAttribute('data-shows')) === status, { what: `${task.title} shows ${status}` });
+// Rows move while tasks begin and end. As a person does, it reads whom the question is about before it says yes.
+const confirmed = (page, task, action) =>
+  until(
+    async () => {
+      await row(page, task).getByRole('button', { name: new RegExp(`^${action}`) }).click();
+      const dialog = page.getByRole('dialog');
+      const right = (await dialog.innerText()).includes(task.title);
+      await (right ? dialog.getByRole('button', { name: action }).click() : page.keyboard.press('Escape'));
+      return right;
+    },
+    { what: `${action} ${task.title}` },
+  );
 const chip = (page, name) => page.locator(`[data-filter="${name}"]`);
 const count_of = async (page, name) => Number((await chip(page, name).locator('span').innerText()).replace(/\D/g, ''));
 const address = (page) => new URL(page.url());
@@ -53,15 +65,14 @@ describe('the Tasks page', async () => {
     await page.goBack();
 
     // Cancel, by the row's own button.
-    await row(page, tasks[0]).getByRole('button', { name: /^Cancel/ }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await confirmed(page, tasks[0], 'Cancel');
     await has_status(page, tasks[0], 'cancelled');
     await has_status(page, tasks[4], 'running');
+    await until(async () => (await page.locator('[data-task]').last().getAttribute('data-task')) === tasks[0].id, { what: 'what is done stands last' });
     await row(page, tasks[0]).getByRole('button', { name: /^Retry/ }).click();
     await has_status(page, tasks[0], 'pending');
     assert.match(await row(page, tasks[0]).innerText(), /attempt 2/);
-    await row(page, tasks[1]).getByRole('button', { name: /^Delete/ }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await confirmed(page, tasks[1], 'Delete');
     await until(async () => (await row(page, tasks[1]).count()) === 0, { what: 'the deleted one is gone' });
     assert.equal((await server.api('GET', `/api/tasks/${tasks[1].id}`)).status, 404);
     await check_accessible(page, 'tasks');

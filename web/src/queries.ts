@@ -4,6 +4,7 @@ import { QueryClient, useQuery } from '@tanstack/react-query';
 
 import { api, ApiError, call } from './api/client';
 import type { Progress, Task, TaskBrief, TaskEvent, TaskList } from './api/types';
+import { onSession } from './api/session';
 import { forgetOldest } from './lib/bounded';
 import { store, useStore } from './lib/store';
 import { connection, onEvents, onReset } from './live/live';
@@ -163,6 +164,8 @@ function receive(events: TaskEvent[]): void {
 export function startQueries(): void {
   onEvents(receive);
   onReset(() => void queryClient.invalidateQueries());
+  // What was refused while a phone opened its next session.
+  onSession(() => void queryClient.invalidateQueries({ predicate: ({ state }) => state.status === 'error' }));
 }
 
 // What is at work: whose children there are, and which wait for a usage limit.

@@ -1,6 +1,7 @@
 #include "driver/acp/acp_driver.h"
 
 #include <functional>
+#include <map>
 #include <set>
 
 #include <boost/json.hpp>
@@ -9,6 +10,7 @@
 #include "base/text.h"
 #include "driver/acp/acp_turn.h"
 #include "driver/find_program.h"
+#include "driver/model_list.h"
 #include "driver/run_name.h"
 #include "programs/known.h"
 
@@ -35,7 +37,7 @@ program::Heard hear(std::string_view line) {
           .leads = updates && (in.update.type == Update::Type::thought || in.update.type == Update::Type::call)};
 }
 
-class AcpDriver final : public program::ProgramDriver {
+class AcpDriver final : public program::ProgramDriver, public ModelList {
  public:
   AcpDriver(AcpOptions options, AcpParts parts)
       : ProgramDriver(kind, options.command,
@@ -64,9 +66,37 @@ class AcpDriver final : public program::ProgramDriver {
         });
   }
 
+  // The protocol has a list for a session alone. So that nobody's look opens one (a login, a file of the agent's, a
+  // model server), it is what the last session of this program offered.
+  void list_models(const Agent& agent, Listed done) override {
+    const auto said = offered_.find(command_of(agent));
+    if (said == offered_.end())
+      return done(fail(
+          Code::unavailable,
+          fmt::format("{} says which models it has when it works: they are listed after its first task.", agent.name),
+          "no_models"));
+    done(ListedModels{.models = said->second, .by = ListedBy::program});
+  }
+
  private:
+  static std::string command_of(const Agent& agent) {
+    const auto option = agent.options.find("command");
+    return option == agent.options.end() ? std::string() : option->second;
+  }
+  void offers(const std::string& command, const std::vector<std::string>& models) {
+    if (!offered_.contains(command) && offered_.size() >= programs_max) return;
+    std::vector<ListedModel>& list = offered_[command];
+    list.clear();
+    for (const std::string& model : models)
+      if (!model.empty() && model.size() <= listed_model_name_max && list.size() < listed_models_max)
+        list.push_back({.id = model, .name = {}});
+  }
+
+  static constexpr size_t programs_max = 100;  // More than anybody has; each is a list in memory.
+
   AcpOptions options_;
   AcpParts parts_;
+  std::map<std::string, std::vector<ListedModel>> offered_;  // By the agents' commands.
 };
 
 // What an agent must not have from us: ours is ours, and an agent is not inside of another one.
@@ -80,17 +110,18 @@ std::string_view name_of(std::string_view variable) { return variable.substr(0, 
 Result<std::unique_ptr<Turn>> AcpDriver::open(TurnRequest request, Sink& sink) {
   const Task& task = *request.task;
   const Agent& agent = *request.agent;
-  const auto option = agent.options.find("command");
-  if (option == agent.options.end())
+  const std::string command = command_of(agent);
+  if (command.empty())
     return fail(Code::invalid_argument,
                 fmt::format("The agent \"{}\" does not say which program it is: set its command, e.g. command = "
                             "[\"goose\", \"acp\"].",
                             agent.name));
-  Result<std::vector<std::string>> argv = command_words(option->second);
+  Result<std::vector<std::string>> argv = command_words(command);
   if (!argv) return std::unexpected(argv.error());
   Result<State> state = request.reattach ? decode(task.checkpoint) : State();
   if (!state) return std::unexpected(state.error());
   Beginning beginning{.spawn = plan(task, std::move(*argv))};
+  beginning.offered = [this, command](const std::vector<std::string>& models) { offers(command, models); };
   std::vector<std::string>& env = beginning.spawn.env;
   std::set<std::string, std::less<>> named;
   for (const std::string& variable : env) named.emplace(name_of(variable));

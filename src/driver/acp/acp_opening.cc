@@ -79,6 +79,7 @@ std::string AcpTurn::session_line() const {
 void AcpTurn::opened(const std::string& result, std::vector<Report>& out) {
   const SessionInfo info = parse_session(result);
   child_->is_ready(state_.agent.version);
+  if (beginning_.offered && info.model.offered()) beginning_.offered(info.model.values);
   if (state_.method == "session/new") {
     if (info.id.empty())
       return finish({.kind = Outcome::Kind::failed,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +32,8 @@ struct Beginning {
   bool kept = false;            // It goes on in the process of the turn before, which the state names,
   bool began = false;           // and which works by itself already.
   std::vector<program::McpServer> servers;
+  // Told what models a session offers, whenever one opens.
+  std::function<void(const std::vector<std::string>& models)> offered;
 };
 
 class AcpTurn final : public Turn, private lines::Listener {

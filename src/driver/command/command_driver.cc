@@ -15,6 +15,7 @@
 #include "driver/command/output.h"
 #include "driver/command/watch.h"
 #include "driver/run/artifacts.h"
+#include "driver/run/log.h"
 #include "driver/run/spawn.h"
 #include "driver/run_name.h"
 #include "process/artifact_folder.h"
@@ -259,18 +260,7 @@ Result<LogRead> CommandDriver::read_log(const TaskId& task, int run, int64_t off
   if (!safe_name(task.value)) return fail(Code::not_found, "There is no such log.");
   Result<std::shared_ptr<process::Journal>> journal = options_.open_journal(run_name(task, run));
   if (!journal) return std::unexpected(journal.error());
-  LogRead out;
-  out.size = (*journal)->size();
-  const int64_t from = std::clamp<int64_t>(offset < 0 ? out.size + offset : offset, 0, out.size);
-  Result<process::JournalRead> read = (*journal)->read(from, limit);
-  if (!read) return std::unexpected(read.error());
-  out.next = read->next;
-  out.cut = read->cut;
-  out.damaged = read->damaged;
-  for (process::Piece& piece : read->pieces)
-    out.pieces.push_back(
-        {piece.stream == process::Stream::out ? "stdout" : "stderr", piece.offset, piece.at, std::move(piece.bytes)});
-  return out;
+  return run::read_log(**journal, offset, limit);
 }
 
 // The names of a task's runs are known: nobody else's are looked at.

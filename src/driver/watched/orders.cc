@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "changes/record.h"
 #include "changes/repository.h"
+#include "driver/watched/set_up.h"
 
 namespace errand::watched {
 namespace {
@@ -26,7 +27,7 @@ constexpr std::string_view mark = "__changes_";
 constexpr int64_t answer_max = 48LL << 20, read_chunk = 1 << 20;
 constexpr Millis short_ms = 120'000, long_ms = 900'000;  // How long an order may take; those that write a work tree.
 
-constexpr Millis hour_ms = 3'600'000, day_ms = 24 * hour_ms;
+constexpr Millis second_ms = 1'000, hour_ms = 3'600'000, day_ms = 24 * hour_ms;
 constexpr size_t cleaned_at_once = 20;
 
 // Number 0: no task has such a run, so no driver takes it for one of its own (driver/run_name.h).
@@ -50,7 +51,7 @@ bool takes_long(std::string_view order) {
 }
 // May be done a second time, where the first one was cut.
 bool may_repeat(std::string_view order) {
-  return order == "begin" || order == "finish" || order == "settle" || order == "clean";
+  return order == "begin" || order == "ready" || order == "finish" || order == "settle" || order == "clean";
 }
 
 Error error_of(const process::RunEnd& end) {
@@ -93,6 +94,7 @@ void read_isolation(Fields& fields, std::optional<Isolation>& into) {
     inner.text("base", isolation.base, any);
     inner.text("repo", isolation.repo, any);
     inner.text("target", isolation.target, any);
+    inner.integer("bytes", isolation.bytes, 0, INT64_MAX);
   });
 }
 
@@ -181,8 +183,9 @@ changes::Order Orders::order_for(const Task& task, std::string_view what) const 
           .isolate = task.launch.isolate == Isolate::worktree,
           .dirty = task.launch.isolate_base == IsolateBase::dirty,
           .sandboxed = task.launch.sandbox != Sandbox::off,
+          .setup_run = task.launch.isolate_setup.empty() ? "" : set_up_name(task.id, task.run),
           .now = std::to_string(parts_.clock.wall().ms),
-          .max_bytes = std::to_string(options_.max_bytes)};
+          .max_bytes = std::to_string(bounds().max_bytes)};
 }
 
 // Unique beside those of earlier servers, too.
@@ -212,6 +215,7 @@ void Orders::ask(std::shared_ptr<const Task> task, ChangesAsk ask, Answered done
   order.path = std::move(ask.path);
   order.mode = std::move(ask.mode);
   order.message = std::move(ask.message);
+  order.with_later = ask.with_later;
   add(task->id, ask.order, next_key(ask.order), encode(order), std::move(done));
 }
 
@@ -374,7 +378,8 @@ void Orders::take_up(Heard heard) {
 }
 
 void Orders::arm_clean_up() {
-  clean_timer_.set(hour_ms, [this] {
+  const Millis keep_ms = bounds().keep_ms;
+  clean_timer_.set(keep_ms > 0 ? std::clamp(keep_ms, second_ms, hour_ms) : hour_ms, [this] {
     clean_up();
     arm_clean_up();
   });
@@ -384,10 +389,11 @@ void Orders::clean_up() {
   // A clock that was set must not make everything old at once, as in engine/retention.h.
   const Millis ahead = parts_.clock.wall().ms - parts_.clock.steady().ms;
   if (std::abs(ahead - std::exchange(wall_ahead_, ahead)) > hour_ms) held_until_ = parts_.clock.steady() + hour_ms;
-  if (parts_.clock.steady() < held_until_) return;
+  const Millis keep_ms = bounds().keep_ms;
+  if (parts_.clock.steady() < held_until_ || keep_ms == 0) return;
   run_then(
       parts_.files, parts_.engine, alive_.watch(),
-      [data_dir = options_.data_dir, keep_ms = options_.keep_ms, now = parts_.clock.wall().ms] {
+      [data_dir = options_.data_dir, keep_ms, now = parts_.clock.wall().ms] {
         std::vector<TaskId> old;
         for (const changes::Record& record : changes::all_records(data_dir)) {
           const bool decided = record.state == "merged" || record.state == "discarded";
@@ -430,6 +436,12 @@ void Orders::forget(const TaskId& task) {
       },
       [this, task](bool kept) {
         if (!kept) return;
+        parts_.supervisor.list([this, here = alive_.watch(),
+                                prefix = set_up_prefix(task)](const Result<std::vector<process::RunStatus>>& listed) {
+          if (here.gone() || !listed) return;
+          for (const process::RunStatus& status : *listed)
+            if (status.run.starts_with(prefix)) parts_.supervisor.release(status.run);
+        });
         const changes::Order order{
             .order = "forget", .data_dir = options_.data_dir, .home = options_.home, .task = task.value};
         add(task, "forget", next_key("forget"), encode(order), [task](const Result<ChangesAnswer>& answer) {
@@ -442,6 +454,14 @@ void Orders::forget(const TaskId& task) {
                             ", which was removed, has changes that nobody took, and stays: " + answer->reply);
         });
       });
+}
+
+Result<std::shared_ptr<process::Journal>> Orders::set_up_log(const TaskId& task) const {
+  const std::optional<std::string> run =
+      changes::read_small(changes::set_up_mark(options_.data_dir, task.value), 1'000);
+  if (!run || !run->starts_with(set_up_prefix(task)))
+    return fail(Code::not_found, "This task has no set-up command that was started.", "no_log");
+  return options_.open_journal(*run);
 }
 
 std::function<bool()> Orders::look_at(std::string folder) const {

@@ -28,15 +28,19 @@
 
 namespace errand::watched {
 
+struct Bounds {
+  int64_t max_bytes = int64_t{50} << 30;  // Of all work trees together: past it no further one is made. 0: none.
+  Millis keep_ms = 30LL * 86'400'000;     // How long what was merged or discarded can be taken back. 0: always.
+};
+
 struct OrderOptions {
   std::string data_dir;
-  std::string program;                    // errand itself, an absolute path.
-  std::string home;                       // Never looked at as a whole.
-  std::vector<std::string> environment;   // Of that process: "NAME=value".
-  int64_t max_bytes = int64_t{50} << 30;  // Of all work trees together: past it no further one is made.
-  Millis keep_ms = 30LL * 86'400'000;     // How long what was merged or discarded can be taken back.
-  size_t at_once = 3;                     // Of different tasks.
-  size_t waiting_max = 100;               // What callers ask past it is refused (exhausted).
+  std::string program;                   // errand itself, an absolute path.
+  std::string home;                      // Never looked at as a whole.
+  std::vector<std::string> environment;  // Of that process: "NAME=value".
+  std::function<Bounds()> bounds = {};   // As they are now; absent: the usual ones.
+  size_t at_once = 3;                    // Of different tasks.
+  size_t waiting_max = 100;              // What callers ask past it is refused (exhausted).
   // How a run's journal is opened; absent: from its folder. Any thread.
   std::function<Result<std::shared_ptr<process::Journal>>(const std::string& run)> open_journal = {};
 };
@@ -71,6 +75,13 @@ class Orders final : public Changes {
   void begin_turn(const TaskId& task) { working_.insert(task.value); }
   void end_turn(const TaskId& task) { working_.erase(task.value); }
 
+  // What the set-up command of the task's work tree printed, that of its last try. not_found, reason `no_log`. Any
+  // thread; blocking.
+  Result<std::shared_ptr<process::Journal>> set_up_log(const TaskId& task) const;
+  const std::function<Result<std::shared_ptr<process::Journal>>(const std::string& run)>& open_journal() const {
+    return options_.open_journal;
+  }
+
   // The task was removed: so is what is kept of its changes. A work tree with changes that nobody took stays.
   void forget(const TaskId& task);
   // Whether a folder is (in) a git repository that may be looked at as a whole. It may hang there, and owns what it
@@ -86,6 +97,7 @@ class Orders final : public Changes {
 
   changes::Order order_for(const Task& task, std::string_view what) const;
   void add(TaskId task, std::string order, const std::string& key, std::string text, Answered done);
+  Bounds bounds() const { return options_.bounds ? options_.bounds() : Bounds{}; }
   void arm_clean_up();
   void clean_up();
   void clean(const TaskId& task);

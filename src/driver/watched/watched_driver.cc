@@ -5,6 +5,7 @@
 #include "base/beside.h"
 #include "driver/conversations.h"
 #include "driver/isolates.h"
+#include "driver/run/log.h"
 
 namespace errand::watched {
 namespace {
@@ -61,7 +62,11 @@ class WatchedDriver : public Driver, public Isolates {
 
   std::string log_path(const TaskId& task, int run) const override { return inner_.log_path(task, run); }
   Result<LogRead> read_log(const TaskId& task, int run, int64_t offset, int64_t limit) const override {
-    return inner_.read_log(task, run, offset, limit);
+    if (run != set_up_run) return inner_.read_log(task, run, offset, limit);
+    const Result<std::shared_ptr<process::Journal>> journal = parts_.orders.set_up_log(task);
+    if (!journal && journal.error().reason == "no_log") return std::unexpected(journal.error());
+    if (!journal) return LogRead{};  // It is about to begin.
+    return run::read_log(**journal, offset, limit);
   }
   std::vector<int> log_runs(const TaskId& task, int last_run) const override { return inner_.log_runs(task, last_run); }
   Result<ArtifactList> artifacts(const Task& task) const override {

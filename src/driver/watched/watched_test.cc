@@ -104,7 +104,12 @@ struct WatchedTest : testing::Test {
                      .open_journal = [this](const std::string& run) { return supervisor.journal(run); }},
         OrderParts{.supervisor = supervisor, .files = later, .engine = later, .clock = clock, .timers = timers});
     driver = make_watched_driver(inner, {.watch = [this] { return watch; }},
-                                 {.orders = *orders, .timers = timers, .folders = later, .engine = later});
+                                 {.orders = *orders,
+                                  .timers = timers,
+                                  .folders = later,
+                                  .engine = later,
+                                  .supervisor = supervisor,
+                                  .options = std::make_shared<run::Options>(run::Options{.data_dir = folder.path()})});
   }
   void pass() {
     for (bool more = true; more;) {
@@ -248,6 +253,101 @@ TEST_F(WatchedTest, AfterARestartThePreparationIsHeardAndTheTurnBegins) {
   ear.stored.back()();
   ASSERT_EQ(inner.opened.size(), 1u);
   EXPECT_FALSE(inner.opened[0].reattach) << "it cannot have begun";
+}
+
+// --- the set-up command
+
+struct SetUpTest : WatchedTest {
+  static constexpr const char* run = "task_1__setup_3.0";
+  SetUpTest() {
+    task.launch.isolate = Isolate::worktree;
+    task.launch.isolate_setup = "npm ci";
+  }
+  static std::string to_be_set_up() {
+    return R"({"isolation":)" + isolation("preparing") + R"(,"reply":{"watched":true,"set_up":true}})";
+  }
+  void stored() {
+    std::vector<Work> all = std::exchange(ear.stored, {});
+    for (Work& work : all) work();
+    pass();
+  }
+  // Up to where it runs.
+  std::unique_ptr<Turn> at_work() {
+    auto turn = open();
+    answer(runs().front(), to_be_set_up());
+    EXPECT_TRUE(runs().empty()) << "nothing runs before it is stored where";
+    stored();
+    EXPECT_EQ(runs(), std::vector<std::string>{run});
+    return turn;
+  }
+};
+
+TEST_F(SetUpTest, ItRunsInTheWorkTreeAndTheTurnBeginsBehindIt) {
+  const auto turn = at_work();
+  EXPECT_EQ(supervisor.runs.at(run).request.work_dir, "/wt/src");
+  EXPECT_EQ(supervisor.runs.at(run).request.argv, (std::vector<std::string>{"/bin/sh", "-c", "npm ci"}));
+  EXPECT_EQ(ear.states(), "preparing preparing ");
+  EXPECT_TRUE(inner.opened.empty());
+  supervisor.end(run, {});
+  pass();
+  EXPECT_EQ(runs(), std::vector<std::string>{"task_1__changes_ready3.0"});
+  answer(runs().front(), ready());
+  EXPECT_TRUE(inner.opened.empty()) << "it is not stored yet";
+  stored();
+  ASSERT_EQ(inner.opened.size(), 1u);
+  EXPECT_EQ(ear.states(), "preparing preparing ready ");
+  EXPECT_TRUE(supervisor.runs.contains(run)) << "its log is kept";
+}
+
+TEST_F(SetUpTest, WhereItFailsTheTaskFailsAndNothingOfTheWorkTreeIsLeft) {
+  const auto turn = at_work();
+  supervisor.print(run, Stream::err, "no such package\n");
+  supervisor.end(run, {.exit_code = 7});
+  pass();
+  EXPECT_TRUE(ear.outcomes.empty());
+  answer("task_1__changes_settle3.0", R"({"isolation":null,"reply":null})");
+  ASSERT_EQ(ear.outcomes.size(), 1u);
+  EXPECT_EQ(ear.outcomes[0].kind, Outcome::Kind::failed);
+  EXPECT_EQ(ear.outcomes[0].error->code, "isolation");
+  EXPECT_TRUE(ear.outcomes[0].error->message.contains("exited with code 7")) << ear.outcomes[0].error->message;
+  EXPECT_TRUE(ear.outcomes[0].error->message.contains("errand logs --setup task_1"));
+  EXPECT_EQ(ear.states(), "preparing preparing none ");
+  EXPECT_TRUE(inner.opened.empty());
+}
+
+TEST_F(SetUpTest, ItIsStoppedWithItsTask) {
+  const auto turn = at_work();
+  turn->stop();
+  EXPECT_EQ(std::ranges::count(supervisor.calls, std::string("stop ") + run), 1);
+  pass();
+  if (!supervisor.runs.at(run).end) supervisor.end(run, {.how = RunEnd::How::stopped});
+  pass();
+  answer("task_1__changes_settle3.0", R"({"isolation":null,"reply":null})");
+  ASSERT_EQ(ear.outcomes.size(), 1u);
+  EXPECT_EQ(ear.outcomes[0].kind, Outcome::Kind::stopped);
+  EXPECT_TRUE(inner.opened.empty());
+}
+
+TEST_F(SetUpTest, AfterARestartItIsHeardAndNotStartedAgain) {
+  auto turn = at_work();
+  turn.reset();  // The server was killed.
+  make();
+  task.isolation = Isolation{.kind = "worktree", .state = "preparing", .path = "/wt", .work_dir = "/wt/src"};
+  turn = open(true);
+  EXPECT_EQ(runs(), std::vector<std::string>{run}) << "no second work tree";
+  supervisor.end(run, {});
+  pass();
+  answer("task_1__changes_ready3.0", ready());
+  stored();
+  ASSERT_EQ(inner.opened.size(), 1u);
+  EXPECT_FALSE(inner.opened[0].reattach);
+  EXPECT_EQ(std::ranges::count(supervisor.calls, std::string("spawn ") + run), 1);
+}
+
+TEST_F(SetUpTest, AfterARestartBeforeItBeganAllIsMadeAnew) {
+  task.isolation = Isolation{.kind = "worktree", .state = "preparing", .path = "/wt", .work_dir = "/wt/src"};
+  const auto turn = open(true);
+  EXPECT_EQ(runs(), std::vector<std::string>{"task_1__changes_begin3.0"});
 }
 
 TEST_F(WatchedTest, WhatIsAnsweredOrLiftedWhileATurnIsTakenUpReachesIt) {

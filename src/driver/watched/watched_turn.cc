@@ -18,6 +18,20 @@ auto guarded(const Alive& alive, F work) {
   };
 }
 
+Outcome failed_with(TaskError error) {
+  Outcome failed{.kind = Outcome::Kind::failed};
+  failed.error = std::move(error);
+  return failed;
+}
+
+// As what runs in the work tree knows it.
+std::shared_ptr<Task> in_its_folder(const Task& task, const std::optional<Isolation>& isolation) {
+  auto moved = std::make_shared<Task>(task);
+  moved->isolation = isolation;
+  moved->launch.work_dir = folder_of(*moved);
+  return moved;
+}
+
 }  // namespace
 
 WatchedTurn::WatchedTurn(Driver& inner, const WatchParts& parts, Watch watch, TurnRequest request, Sink& sink)
@@ -44,10 +58,18 @@ void WatchedTurn::start() {
   const bool prepared = isolation_ && isolation_->state != "preparing" && !isolation_->work_dir.empty();
   // The real turn is opened only when it is stored that the work tree is ready: it cannot have begun.
   if (isolate_ && !prepared) {
+    const bool made = reattach_ && isolation_ && !isolation_->work_dir.empty();
     reattach_ = false;
-    const bool clone = request_.task->launch.sandbox != Sandbox::off;
-    isolated(Isolation{.kind = clone ? "clone" : "worktree", .state = "preparing", .path = {}});
-    return begin();
+    const auto anew = [this] {
+      set_up_.reset();
+      const bool clone = request_.task->launch.sandbox != Sandbox::off;
+      isolated(Isolation{.kind = clone ? "clone" : "worktree", .state = "preparing", .path = {}});
+      begin();
+    };
+    if (!made || request_.task->launch.isolate_setup.empty()) return anew();
+    // Its set-up command may be at work there.
+    set_up_ = make_set_up();
+    return set_up_->take_up(guarded(alive_, anew));
   }
   // A start snapshot that is taken now would have what the turn did before the server went.
   if (reattach_)
@@ -87,8 +109,7 @@ void WatchedTurn::begun(Result<ChangesAnswer> answer) {
   const std::optional<Error> error =
       !answer ? std::optional(answer.error()) : (answer->refused ? answer->refused : std::nullopt);
   if (isolate_ && (error || !answer->isolation)) {
-    Outcome failed{.kind = Outcome::Kind::failed};
-    failed.error = TaskError{"isolation", error ? error->message : "The task's own work tree was not made.", {}};
+    Outcome failed = failed_with({"isolation", error ? error->message : "The task's own work tree was not made.", {}});
     const bool halfway = !answer || (answer->isolation && answer->isolation->state == "preparing");
     if (halfway && !reattach_) return unprepare(std::move(failed));
     if (answer) isolated(answer->isolation);
@@ -99,10 +120,50 @@ void WatchedTurn::begun(Result<ChangesAnswer> answer) {
     if (error) log_warning("changes", "no start snapshot of " + request_.task->id.value + ": " + error->message);
     return open_inner();
   }
-  isolated(answer->isolation);
+  // A turn that was at work when the server went is behind its set-up.
+  if (!reattach_ && answer->reply.contains("\"set_up\":true")) {
+    answer->isolation->state = "preparing";
+    isolated(std::move(answer->isolation));
+    return when_isolated(&WatchedTurn::set_up);
+  }
+  isolated(std::move(answer->isolation));
+  when_isolated(&WatchedTurn::open_inner);
+}
+
+void WatchedTurn::when_isolated(void (WatchedTurn::*then)()) {
   storing_ = true;
-  sink_.when_stored(guarded(alive_, [this] {
-    if (std::exchange(storing_, false)) open_inner();
+  sink_.when_stored(guarded(alive_, [this, then] {
+    if (std::exchange(storing_, false)) (this->*then)();
+  }));
+}
+
+std::unique_ptr<SetUp> WatchedTurn::make_set_up() {
+  return std::make_unique<SetUp>(SetUpParts{.supervisor = parts_.supervisor,
+                                            .folders = parts_.folders,
+                                            .engine = parts_.engine,
+                                            .options = parts_.options,
+                                            .open_journal = parts_.orders.open_journal()},
+                                 in_its_folder(*request_.task, isolation_),
+                                 [this](std::optional<TaskError> error) { was_set_up(std::move(error)); });
+}
+
+void WatchedTurn::set_up() {
+  set_up_ = make_set_up();
+  set_up_->start();
+}
+
+void WatchedTurn::was_set_up(std::optional<TaskError> error) {
+  const std::unique_ptr<SetUp> done = std::move(set_up_);  // It calls this.
+  if (state_ != State::preparing) return;
+  if (stopping_) return unprepare({.kind = Outcome::Kind::stopped});
+  if (error) return unprepare(failed_with(std::move(*error)));
+  parts_.orders.carry_out(*request_.task, "ready", key("ready"), guarded(alive_, [this](Result<ChangesAnswer> answer) {
+    if (state_ != State::preparing) return;
+    if (stopping_) return unprepare({.kind = Outcome::Kind::stopped});
+    const std::optional<Error> refused = !answer ? std::optional(answer.error()) : answer->refused;
+    if (refused) return unprepare(failed_with({"isolation", refused->message, {}}));
+    isolated(std::move(answer->isolation));
+    when_isolated(&WatchedTurn::open_inner);
   }));
 }
 
@@ -112,6 +173,7 @@ void WatchedTurn::unprepare(Outcome outcome) {
   parts_.orders.carry_out(
       *request_.task, "settle", key("settle"),
       guarded(alive_, [this, outcome = std::move(outcome)](const Result<ChangesAnswer>& settled) mutable {
+        if (state_ != State::preparing) return;
         if (settled) isolated(settled->isolation);
         over(std::move(outcome));
       }));
@@ -124,17 +186,13 @@ void WatchedTurn::open_inner() {
   request_.task = request.task;  // Its id is still asked for.
   request.reattach = reattach_;
   if (isolate_) {
-    auto moved = std::make_shared<Task>(*request.task);
-    moved->isolation = isolation_;
-    moved->launch.work_dir = folder_of(*moved);
+    auto moved = in_its_folder(*request.task, isolation_);
     moved->checkpoint = mark_;
     request.task = std::move(moved);
   }
   Result<std::unique_ptr<Turn>> turn = inner_.open(std::move(request), *this);
   if (!turn) {
-    Outcome failed{.kind = Outcome::Kind::failed};
-    failed.error = TaskError{"spawn_failed", turn.error().message, {}};
-    return ended(std::move(failed));
+    return ended(failed_with({"spawn_failed", turn.error().message, {}}));
   }
   turn_ = std::move(*turn);
   if (state_ == State::working && stopping_) return turn_->stop();
@@ -171,10 +229,12 @@ void WatchedTurn::stop() {
   if (state_ != State::preparing) return;
   // Of a task that was removed nothing is stored any more: nobody would call.
   if (std::exchange(storing_, false)) return reattach_ ? open_inner() : unprepare({.kind = Outcome::Kind::stopped});
+  if (set_up_) return set_up_->stop();
   parts_.orders.stop(request_.task->id, key("begin"));
 }
 
 void WatchedTurn::drop() {
+  if (state_ == State::preparing && set_up_) set_up_->stop();
   if (state_ == State::preparing) parts_.orders.stop(request_.task->id, key("begin"));
   if (state_ == State::working && turn_) turn_->drop();
   if (std::exchange(state_, State::over) != State::over) parts_.orders.end_turn(request_.task->id);

@@ -1,11 +1,12 @@
 // A turn with a snapshot before and behind it, in the task's own work tree where it has one (decision 31).
 //
-//   preparing  the order `begin`: the start snapshot, the work tree. A task that asked for one and cannot have it fails
-//              here (code `isolation`): it never works in the folder itself.
+//   preparing  the order `begin`: the start snapshot, the work tree. Then the set-up command, where there is one, and
+//              the order `ready`. A task that asked for a work tree and cannot have it fails here (code `isolation`):
+//              it never works in the folder itself.
 //   working    the real driver's turn; this passes everything on
 //   finishing  the order `finish`: the end snapshot. Only then is the end told.
 //
-// After a restart of the server both orders are found again by their names.
+// After a restart of the server the orders and the set-up command are found again by their names.
 #pragma once
 
 #include <functional>
@@ -18,6 +19,7 @@
 #include "base/timers.h"
 #include "driver/driver.h"
 #include "driver/watched/orders.h"
+#include "driver/watched/set_up.h"
 
 namespace errand::watched {
 
@@ -30,6 +32,8 @@ struct WatchParts {
   Timers& timers;
   Executor& folders;  // Threads that may hang in folders of somebody else's.
   Executor& engine;
+  process::SupervisorClient& supervisor;        // For set-up commands,
+  std::shared_ptr<const run::Options> options;  // which are started as all that runs for a task.
 };
 
 class WatchedTurn final : public Turn, public Sink {
@@ -62,6 +66,11 @@ class WatchedTurn final : public Turn, public Sink {
   void look_then_begin();
   void begin();
   void begun(Result<ChangesAnswer> answer);
+  // What follows when it is stored what the work tree is by now.
+  void when_isolated(void (WatchedTurn::*then)());
+  std::unique_ptr<SetUp> make_set_up();
+  void set_up();
+  void was_set_up(std::optional<TaskError> error);
   // It does not begin: what was half made of its work tree is removed, and the outcome told.
   void unprepare(Outcome outcome);
   void open_inner();
@@ -81,7 +90,7 @@ class WatchedTurn final : public Turn, public Sink {
   std::optional<Isolation> isolation_;  // As it was last heard of.
   State state_ = State::preparing;
   bool stopping_ = false;
-  bool storing_ = false;  // That the work tree is ready: the real turn is opened then.
+  bool storing_ = false;  // What the work tree is by now: the next step begins then.
   bool watched_ = false;  // There is a start snapshot, as far as is known.
   Outcome outcome_;
   // What came before the real turn was opened, for it: after a restart it may have asked already, or wait for a quota.
@@ -90,6 +99,7 @@ class WatchedTurn final : public Turn, public Sink {
   };
   std::vector<Answer> answers_;
   bool lifted_ = false;
+  std::unique_ptr<SetUp> set_up_;  // While it runs.
   std::unique_ptr<Turn> turn_;
   Timer patience_;  // With a folder that does not answer.
   Alive alive_;

@@ -163,6 +163,12 @@ void clear_quotas(Context&, Call);
 void list_tokens(Context&, Call);
 void add_token(Context&, Call);
 void remove_token(Context&, Call);
+// devices.cc
+void list_devices(Context&, Call);
+void open_pairing(Context&, Call);
+void get_pairing(Context&, Call);
+void get_device(Context&, Call);
+void remove_device(Context&, Call);
 // webhooks.cc
 void list_webhooks(Context&, Call);
 void add_webhook(Context&, Call);

@@ -72,6 +72,15 @@ std::function<bool()> watch_task(Tasks& tasks, Principal who) {
   };
 }
 
+// Whether the token, or the device and this session of it, is still good.
+std::function<bool()> watch_caller(const RouteParts& parts, const Principal& who) {
+  if (who.id.starts_with("dev_"))
+    return [devices = parts.devices, id = who.id, ends = who.expires_at, &clock = parts.clock] {
+      return devices && devices->find(id) && clock.wall() < ends;
+    };
+  return [tokens = parts.tokens, id = who.id] { return tokens && tokens->is_good(id); };
+}
+
 // A command does what its user can. An agent is held to its permissions, and a command of its own would ask nobody: so
 // its token starts commands only where the agent may run anything unasked.
 bool may_execute(const Task& task) {
@@ -103,7 +112,7 @@ void guard(Context& context, Needs needs, std::string_view pattern, Call call,
   Request& request = call.exchange->request;
   if (request.who.is_owner()) return then(std::move(call));
   if (request.who.task.empty()) {
-    request.still_good = [tokens = context.parts.tokens, id = request.who.id] { return tokens && tokens->is_good(id); };
+    request.still_good = watch_caller(context.parts, request.who);
     return then(std::move(call));
   }
   context.parts.engine.tasks().get(request.who.task, [&context, pattern, call = std::move(call),

@@ -76,9 +76,10 @@ void metrics(Context& context, Call call) {
     const std::string_view state = name(static_cast<TaskState>(i));
     metrics.sample(counts.by_state[i], "{status=\"" + std::string(state) + "\"}");
   }
-  metrics.begin("store", "gauge", "1 for the state of the store: ok, full, unlinked or damaged.");
+  metrics.begin("store", "gauge", "1 for the state of the store: ok, full, unlinked, damaged, away or taken.");
   const StoreState now = parts.store.health().state;
-  for (const StoreState state : {StoreState::well, StoreState::full, StoreState::unlinked, StoreState::damaged})
+  for (const StoreState state : {StoreState::well, StoreState::full, StoreState::unlinked, StoreState::damaged,
+                                 StoreState::away, StoreState::taken})
     metrics.sample(now == state ? 1 : 0, "{state=\"" + std::string(name(state)) + "\"}");
   metrics.gauge("slots_held", "Turns that hold a slot.", health.running);
   metrics.gauge("slots", "Turns that may run at once.", parts.engine.administration().settings().max_concurrent);

@@ -39,7 +39,7 @@ class Reading {
 Result<bool> Reading::read(int64_t limit) {
   Result<LogRead> read = source_.driver->read_log(source_.task, source_.run, page_.next, limit);
   // A run that printed nothing, or a kind of task that does not print, has an empty log.
-  if (!read && read.error().code == Code::not_found && !query_.run) return false;
+  if (!read && read.error().code == Code::not_found && !query_.run && !query_.setup) return false;
   if (!read) return std::unexpected(read.error());
   page_.size = read->size;
   const bool some = !read->pieces.empty() || read->cut > 0;
@@ -131,6 +131,10 @@ Result<LogSource> find_log(const Task& task, const Driver* driver, const LogQuer
                 "There is no log of " + std::string(what) + " " + std::to_string(number) + " of this task.", "no_log");
   };
   LogSource source{.task = task.id, .driver = driver, .run = task.run, .runs = {}, .last = false};
+  if (query.setup) {
+    source.run = set_up_run;
+    return source;
+  }
   if (query.run) {
     if (*query.run > task.run) return missing("run", *query.run);
     source.run = *query.run;

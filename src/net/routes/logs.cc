@@ -15,9 +15,9 @@ std::string_view media_type(LogQuery::Format format) {
 }
 
 std::vector<std::pair<std::string, std::string>> describe(const LogSource& source, const LogPage& page) {
-  std::vector<std::pair<std::string, std::string>> headers = {{"X-Log-Run", std::to_string(source.run)},
-                                                              {"X-Log-Next", std::to_string(page.next)},
+  std::vector<std::pair<std::string, std::string>> headers = {{"X-Log-Next", std::to_string(page.next)},
                                                               {"X-Log-Size", std::to_string(page.size)}};
+  if (source.run != set_up_run) headers.emplace_back("X-Log-Run", std::to_string(source.run));
   if (source.runs.first < source.runs.last)
     headers.emplace_back("X-Log-Runs", std::to_string(source.runs.first) + "-" + std::to_string(source.runs.last));
   if (page.cut > 0) headers.emplace_back("X-Log-Cut", std::to_string(page.cut));

@@ -18,7 +18,9 @@
 #include "base/time.h"
 #include "driver/model_list.h"
 #include "engine/engine.h"
+#include "net/devices.h"
 #include "net/http.h"
+#include "net/pairing.h"
 #include "net/server.h"
 #include "net/sse.h"
 #include "net/tokens.h"
@@ -65,8 +67,13 @@ struct RouteParts {
   Handler page;                                   // What is no API path: the page's own files.
   tools::Toolbox* tools = nullptr;                // /api/tools.
   Tokens* tokens = nullptr;                       // /api/tokens.
+  Devices* devices = nullptr;                     // /api/devices,
+  Pairing* pairing = nullptr;                     // and how there come to be some: given together.
   notify::Notifier* notifier = nullptr;           // /api/webhooks.
   Handler mcp;                                    // /mcp.
+  // Somebody's credentials have ended: Server::end_stale.
+  std::function<void()> end_stale = {};
+  std::string page_url = {};  // Where people reach the page, without a slash at its end.
 };
 
 struct RouteInfo {

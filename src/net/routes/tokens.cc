@@ -79,10 +79,13 @@ void remove_token(Context& context, Call call) {
   if (absent(context, call)) return;
   if (const Status status = api::parse_nothing(call.request().body); !status) return call.refuse(status.error());
   const std::string id = call.args[0];
+  const bool own = call.request().who.id == id;
   context.parts.tokens->remove(id, [call = std::move(call)](const Result<void>& removed) {
     if (!removed) return call.refuse(removed.error());
     call.exchange->reply({.status = 204, .content_type = {}, .body = {}, .headers = {}});
   });
+  // What it has open ends with it; its holder still hears the answer to this call.
+  if (!own && context.parts.end_stale) context.parts.end_stale();
 }
 
 }  // namespace errand::net

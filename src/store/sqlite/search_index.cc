@@ -8,9 +8,9 @@
 #include <sys/resource.h>
 
 #include "base/log.h"
+#include "store/folder_lock.h"
 #include "store/search_text.h"
 #include "store/sqlite/grams.h"
-#include "store/sqlite/owner.h"
 #include "task/json_in.h"
 
 namespace errand::sqlite {

@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "store/folder_lock.h"
 #include "store/sqlite/condition.h"
 #include "store/sqlite/list.h"
 #include "store/sqlite/migrate.h"
-#include "store/sqlite/owner.h"
 #include "store/sqlite/readers.h"
 #include "store/sqlite/reads.h"
 #include "store/sqlite/row_check.h"
@@ -34,7 +34,7 @@ class SqliteStore final : public Store {
  public:
   // In the order in which they are made; they go the other way round.
   struct Parts {
-    std::optional<Owner> owner;
+    std::optional<FolderLock> owner;
     std::unique_ptr<Condition> condition = std::make_unique<Condition>();
     std::unique_ptr<SearchIndex> index;
     std::unique_ptr<Writer> writer;
@@ -282,7 +282,7 @@ Result<std::unique_ptr<Store>> open(const SqliteOptions& options, Executor& answ
   SqliteStore::Parts parts;
   if (options.vfs.empty()) {
     if (const Status file = prepare_file(options.path); !file) return std::unexpected(file.error());
-    Result<Owner> owner = Owner::take(options.path + ".lock");
+    Result<FolderLock> owner = FolderLock::take(options.path + ".lock");
     if (!owner) return std::unexpected(owner.error());
     parts.owner = std::move(*owner);
   }

@@ -66,7 +66,7 @@ export class HeldGit {
     this.hold = path.join(this.bin, 'hold');
     this.waiting = path.join(this.bin, 'waiting');
     const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
-    fs.writeFileSync(this.hold, '');
+    this.take();
     fs.writeFileSync(path.join(this.bin, 'git'), `#!/bin/sh\ncase " $* " in *"${word}"*) while [ -e '${this.hold}' ]; do : >'${this.waiting}'; sleep 0.05; done;; esac\nexec ${real} "$@"\n`, { mode: 0o755 });
   }
   env() {
@@ -74,6 +74,9 @@ export class HeldGit {
   }
   is_waiting() {
     return fs.existsSync(this.waiting);
+  }
+  take() {
+    fs.writeFileSync(this.hold, '');
   }
   release() {
     fs.rmSync(this.hold, { force: true });

@@ -2,6 +2,7 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 
 import type { paths } from './schema.gen';
+import { credentials } from './credentials';
 import { lock, session } from './session';
 import type { Problem } from './types';
 
@@ -17,10 +18,10 @@ export class ApiError extends Error {
   }
 }
 
-const credentials: Middleware = {
+const withSession: Middleware = {
   onRequest({ request }) {
     const secret = session();
-    if (secret) request.headers.set('X-Errand-Session', secret);
+    for (const [name, value] of Object.entries(secret ? credentials(secret) : {})) request.headers.set(name, value);
     return request;
   },
   async onResponse({ response }) {
@@ -36,7 +37,7 @@ const credentials: Middleware = {
 };
 
 export const api = createClient<paths>({ baseUrl: '/' });
-api.use(credentials);
+api.use(withSession);
 
 // No answer came; what was given up is no error.
 const unreached = (error: unknown): Error =>
@@ -74,7 +75,7 @@ export async function fetchText(path: string, signal?: AbortSignal, body?: objec
     response = await fetch(path, {
       signal: signal ?? null,
       headers: {
-        ...(secret ? { 'X-Errand-Session': secret } : {}),
+        ...(secret ? credentials(secret) : {}),
         ...(body ? { 'Content-Type': 'application/json' } : {}),
       },
       ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),

@@ -14,9 +14,10 @@ import { showError } from '../tasks/actions';
 import { CopyLine } from '../ui/CopyLine';
 import { Dialog } from '../ui/Dialog';
 import { toast } from '../ui/toast';
-import { askCommitText, order, type MergeMode, type Order } from './api';
+import { askCommitText, order, type Merge, type MergeMode, type Order } from './api';
 import { MessageField } from './MessageField';
 import { filesShown, Refusal } from './Refusal';
+import { SetUpLog } from './SetUpLog';
 import { lookAgain } from './useChanges';
 
 const modes: readonly MergeMode[] = ['squash', 'merge', 'patch'];
@@ -26,7 +27,7 @@ type Open = 'merge' | 'discard' | null;
 interface Props {
   task: Task;
   isolation: Isolation;
-  listing: Pick<Changes, 'bytes' | 'stays'>;
+  listing: Pick<Changes, 'bytes' | 'stays' | 'set_up' | 'held' | 'since_merge'>;
 }
 
 export function MergeBar({ task, isolation, listing }: Props) {
@@ -34,6 +35,7 @@ export function MergeBar({ task, isolation, listing }: Props) {
   const [open, setOpen] = useState<Open>(null);
   const [mode, setMode] = useState<MergeMode>('squash');
   const [message, setMessage] = useState<string | null>(null);
+  const [later, setLater] = useState(false);
   const [working, setWorking] = useState(false);
   const [refusal, setRefusal] = useState<ApiError | null>(null);
   const repo = useShownFolder(isolation.repo);
@@ -42,13 +44,16 @@ export function MergeBar({ task, isolation, listing }: Props) {
   const branch = quoted(isolation.branch ?? '');
   const target = quoted(isolation.target ?? '');
 
-  const give = async (what: Order, body?: { mode?: MergeMode; message?: string }) => {
+  const give = async (what: Order, body?: Merge) => {
     setWorking(true);
     setRefusal(null);
     try {
-      await order(task.id, what, body);
+      const left = await order(task.id, what, body);
       setOpen(null);
-      toast('ok', t(`changes.done.${what.replace('/', '_')}`));
+      setLater(false);
+      const files = left.slice(0, 3).map(shown).join(', ') + (left.length > 3 ? ', …' : '');
+      if (left.length > 0) toast('ok', t('changes.merge.notMerged', { count: left.length, files }));
+      else toast('ok', t(`changes.done.${what.replace('/', '_')}`));
     } catch (error) {
       // What is in the way is shown where it was asked for; anything else is told as always.
       if (error instanceof ApiError && error.status > 0) setRefusal(error);
@@ -100,6 +105,7 @@ export function MergeBar({ task, isolation, listing }: Props) {
         {settled && busy && <span className="text-muted"> {t('changes.whenDone')}</span>}
         {listing.bytes !== null && <span className="text-muted"> {bytes(listing.bytes)}</span>}
         {listing.stays && <span className="text-amber"> {shown(listing.stays)}</span>}
+        {listing.since_merge && <span className="text-muted"> {t('changes.sinceMerge')}</span>}
       </p>
       {settled && (
         <span className="flex gap-2">
@@ -119,6 +125,7 @@ export function MergeBar({ task, isolation, listing }: Props) {
           {t(state === 'merged' ? 'changes.merge.undo' : 'changes.discard.undo')}
         </button>
       )}
+      {listing.set_up && <SetUpLog id={task.id} preparing={state === 'preparing'} />}
       {refusal && open === null && (
         <div className="basis-full">
           <Refusal error={refusal} onAsk={ask} />
@@ -129,7 +136,11 @@ export function MergeBar({ task, isolation, listing }: Props) {
           <form
             onSubmit={(event) => {
               event.preventDefault();
-              void give('merge', { mode, ...(mode !== 'patch' && message?.trim() ? { message: message.trim() } : {}) });
+              void give('merge', {
+                mode,
+                ...(mode !== 'patch' && message?.trim() ? { message: message.trim() } : {}),
+                ...(listing.held && later ? { with_later: true } : {}),
+              });
             }}
           >
             <fieldset className="flex flex-col gap-2">
@@ -160,6 +171,20 @@ export function MergeBar({ task, isolation, listing }: Props) {
                 onChange={setMessage}
                 {...(task.kind === 'agent' && task.status === 'completed' ? { onAsk: () => void askText() } : {})}
               />
+            )}
+            {listing.held && (
+              <div className="mt-3">
+                <p className="text-xs text-muted">{t('changes.merge.laterHint')}</p>
+                <label className="mt-1 flex items-center gap-2">
+                  <input
+                    type="checkbox"
+                    className="size-4 shrink-0 accent-[var(--accent)]"
+                    checked={later}
+                    onChange={(event) => setLater(event.target.checked)}
+                  />
+                  {t('changes.merge.later')}
+                </label>
+              </div>
             )}
             <p className="mt-3 text-xs text-muted">{t('changes.merge.safe')}</p>
             <p className="mt-3 mb-1 text-xs text-muted">{t('changes.merge.pr')}</p>

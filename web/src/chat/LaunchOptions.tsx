@@ -4,8 +4,9 @@ import { useState, type ReactNode } from 'react';
 import { useTranslation } from '../i18n/i18n';
 import type { Agent } from '../api/types';
 import { useSettings } from '../queries';
-import { noOptions, type Options } from './launch';
+import { hasWorktree, isSeveral, noOptions, type Options } from './launch';
 import { ModelField } from './ModelField';
+import { OtherAgents } from './OtherAgents';
 
 function Field({ label, wide = false, children }: { label: string; wide?: boolean; children: ReactNode }) {
   return (
@@ -27,12 +28,13 @@ const more = (options: Options): boolean => rare.some((key) => options[key] !== 
 interface Props {
   options: Options;
   agent: Agent | undefined;
+  agents: Agent[]; // That could do it, too.
   command: boolean;
   fork: boolean;
   onChange: (change: Partial<Options>) => void;
 }
 
-export function LaunchOptions({ options, agent, command, fork, onChange }: Props) {
+export function LaunchOptions({ options, agent, agents, command, fork, onChange }: Props) {
   const { t } = useTranslation();
   const [unfolded] = useState(() => more(options)); // At first; then it is its reader's.
   const mayExceed = useSettings()?.allow_over_limit === true;
@@ -105,12 +107,13 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
         >
           <option value="">{command ? t('launch.servers') : t('launch.agents')}</option>
           {(['none', 'head', 'dirty'] as const).map((each) => (
-            <option key={each} value={each}>
+            <option key={each} value={each} disabled={each === 'none' && isSeveral(options)}>
               {t(`launch.isolates.${each}`)}
             </option>
           ))}
         </select>
       </Field>
+      {hasWorktree(options) && line('setup', t('agents.edit.setup'), 'npm ci', false)}
       {command && (
         <Field label={t('launch.sandbox')}>
           <select
@@ -126,6 +129,21 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
             ))}
           </select>
         </Field>
+      )}
+      {!command && !fork && (
+        <OtherAgents
+          agents={agents}
+          others={options.others}
+          onChange={(others) =>
+            onChange({
+              others,
+              // Each has a worktree, and all have the same text.
+              ...(others.length > 0
+                ? { perLine: false, isolate: options.isolate === 'none' ? '' : options.isolate }
+                : {}),
+            })
+          }
+        />
       )}
       <details className="md:col-span-2" open={unfolded}>
         <summary className="text-sm text-muted">{t('launch.more')}</summary>
@@ -172,7 +190,7 @@ export function LaunchOptions({ options, agent, command, fork, onChange }: Props
         {mayExceed && check('overLimit')}
         {!command && check('skills')}
         {!command && check('mcp')}
-        {!fork && check('perLine')}
+        {!fork && !isSeveral(options) && check('perLine')}
       </div>
     </div>
   );

@@ -11,12 +11,14 @@ import { useConversations } from '../queries';
 import { modelsOf } from './launch';
 
 interface Props {
-  agent: Agent | undefined;
+  agent: Agent | undefined; // Whose models are offered.
   value: string;
   onChange: (model: string) => void;
+  id?: string;
+  placeholder?: string; // What holds where none is named; else the agent's own.
 }
 
-export function ModelField({ agent, value, onChange }: Props) {
+export function ModelField({ agent, value, onChange, id, placeholder }: Props) {
   const { t } = useTranslation();
   const list = useId();
   const hint = useId();
@@ -43,6 +45,7 @@ export function ModelField({ agent, value, onChange }: Props) {
   return (
     <>
       <input
+        id={id}
         className="field"
         value={value}
         list={list}
@@ -52,7 +55,7 @@ export function ModelField({ agent, value, onChange }: Props) {
         data-testid="model"
         onFocus={() => setAsked(true)}
         onChange={(event) => onChange(event.target.value)}
-        placeholder={agent?.model ?? t('launch.agents')}
+        placeholder={placeholder ?? agent?.model ?? t('launch.agents')}
       />
       <datalist id={list}>
         {all.map((id) => (

@@ -16,7 +16,17 @@ import { Composer } from './Composer';
 import { readDraft, writeDraft } from './drafts';
 import { FirstVisit, needsSetUp } from './FirstVisit';
 import { FolderChip } from './FolderChip';
-import { changed, launchOf, noOptions, textsOf, type Attachment, type Fork } from './launch';
+import {
+  attemptsOf,
+  changed,
+  hasWorktree,
+  isSeveral,
+  launchOf,
+  noOptions,
+  textsOf,
+  type Attachment,
+  type Fork,
+} from './launch';
 import { LaunchOptions } from './LaunchOptions';
 import { messageText } from './Message';
 
@@ -57,6 +67,12 @@ export default function NewChat({ agentId, forkOf, at }: Props) {
   // The same words asked twice because an answer was lost make one task.
   const keys = useRef(new Map<string, string>());
 
+  // What is written is found again by its key.
+  const headerFor = (written: string) => {
+    const key = keys.current.get(written) ?? randomKey();
+    keys.current.set(written, key);
+    return { 'Idempotency-Key': `"${key}"` };
+  };
   const launchOne = async (
     text: string,
     files: Attachment[],
@@ -64,15 +80,31 @@ export default function NewChat({ agentId, forkOf, at }: Props) {
     place: number,
   ): Promise<Task> => {
     const body = { ...launchOf(text, chosen!, options, fork, files), ...(batch ? { batch_id: batch } : {}) };
-    const written = `${place} ${JSON.stringify({ ...body, batch_id: undefined })}`;
-    const key = keys.current.get(written) ?? randomKey();
-    keys.current.set(written, key);
-    return call(api.POST('/api/tasks', { body, params: { header: { 'Idempotency-Key': `"${key}"` } } }));
+    const header = headerFor(`${place} ${JSON.stringify({ ...body, batch_id: undefined })}`);
+    return call(api.POST('/api/tasks', { body, params: { header } }));
+  };
+  // The same for several agents: to where they are compared.
+  const several = !command && !forkOf && isSeveral(options);
+  const launchAttempts = async (text: string, files: Attachment[]): Promise<void> => {
+    const body = attemptsOf(text, chosen!, options, files);
+    const header = headerFor(`attempts ${JSON.stringify(body)}`);
+    const { batch_id: batch } = await call(api.POST('/api/batches', { body, params: { header } }));
+    launched();
+    void navigate({ to: '/attempts', search: { batch } });
+  };
+  const launched = () => {
+    keys.current.clear();
+    lastFolder.set(options.folder.trim());
+    writeDraft(place, '');
   };
   const launch = async (text: string, files: Attachment[]): Promise<boolean> => {
     if (!chosen || (forkOf && !fork)) return false;
     const texts = textsOf(text, options);
     try {
+      if (several) {
+        await launchAttempts(text, files);
+        return true;
+      }
       let batch = texts.length > 1 ? 'new' : undefined;
       let first: Task | undefined;
       for (const [i, each] of texts.entries()) {
@@ -81,9 +113,7 @@ export default function NewChat({ agentId, forkOf, at }: Props) {
         first ??= task;
         if (batch) batch = task.batch_id ?? batch;
       }
-      keys.current.clear();
-      lastFolder.set(options.folder.trim());
-      writeDraft(place, '');
+      launched();
       if (batch) void navigate({ to: '/tasks', search: { batch } });
       else if (first) void navigate({ to: '/chat', search: { taskId: first.id } });
       return true;
@@ -161,7 +191,15 @@ export default function NewChat({ agentId, forkOf, at }: Props) {
           placeholder={
             forkOf ? t('chat.fork.placeholder') : command ? t('chat.commandPlaceholder') : t('chat.placeholder')
           }
-          sendLabel={forkOf ? t('chat.fork.start') : command ? t('chat.run') : t('chat.start')}
+          sendLabel={
+            forkOf
+              ? t('chat.fork.start')
+              : command
+                ? t('chat.run')
+                : several
+                  ? t('launch.others.start', { n: options.others.length + 1 })
+                  : t('chat.start')
+          }
           disabled={!chosen?.available || (forkOf !== undefined && !fork)}
           attach={!command}
           folder={options.folder.trim() || known?.default.path}
@@ -176,20 +214,21 @@ export default function NewChat({ agentId, forkOf, at }: Props) {
             )}
           </button>
           {options.perLine && <span>{t('launch.perLineHint')}</span>}
-          {options.isolate !== '' && options.isolate !== 'none' && (
+          {hasWorktree({ ...options, others: several ? options.others : [] }) && (
             <span className="chip" data-testid="isolated">
               <GitBranch size={12} aria-hidden />
-              {t('launch.isolated')}
+              {several ? t('launch.others.chip', { n: options.others.length + 1 }) : t('launch.isolated')}
             </span>
           )}
         </Composer>
-        {!options.isolate && (
+        {!options.isolate && !several && (
           <OfferIsolation folder={options.folder} onTake={() => setOptions((old) => ({ ...old, isolate: 'head' }))} />
         )}
         {open && (
           <LaunchOptions
             options={options}
             agent={chosen}
+            agents={all.filter((agent) => agent.available && agent.driver !== 'command')}
             command={command}
             fork={forkOf !== undefined}
             onChange={(change) => setOptions((old) => ({ ...old, ...change }))}

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { changed, launchOf, modelsOf, noOptions, textsOf, wordsOf } from './launch';
+import { attemptsOf, changed, launchOf, modelsOf, noOptions, textsOf, wordsOf } from './launch';
 
 const demo = { id: 'demo', driver: 'demo' };
 const shell = { id: 'command', driver: 'command' };
@@ -175,4 +175,31 @@ it('models are those that the agent is known to have worked with', () => {
   expect(modelsOf({ id: 'a', model: 'own' }, tasks)).toEqual(['own', 'one', 'two']);
   expect(modelsOf({ id: 'c', model: null }, tasks)).toEqual([]);
   expect(modelsOf(undefined, tasks)).toEqual([]);
+});
+
+it('attempts are one launch for several agents, without what is theirs', () => {
+  const others = [
+    { agent: 'builtin', model: ' m2 ' },
+    { agent: 'claude', model: '' },
+  ];
+  expect(attemptsOf('fix it', demo, { ...noOptions, model: 'm1', folder: '/src', setup: 'npm ci', others })).toEqual({
+    agents: [{ agent_id: 'demo', model: 'm1' }, { agent_id: 'builtin', model: 'm2' }, { agent_id: 'claude' }],
+    launch: { message: 'fix it', surface: 'page', work_dir: '/src', isolate_setup: 'npm ci' },
+  });
+  expect(attemptsOf('x', demo, { ...noOptions, isolate: 'dirty', others }).launch).toEqual({
+    message: 'x',
+    surface: 'page',
+    isolate_base: 'dirty',
+  });
+  expect(changed({ ...noOptions, others })).toBe(1);
+});
+
+it('a set-up command is for a new worktree only', () => {
+  const setup = ' npm ci ';
+  expect(launchOf('hi', demo, { ...noOptions, setup })).toEqual({ agent_id: 'demo', message: 'hi', surface: 'page' });
+  expect(launchOf('hi', demo, { ...noOptions, setup, isolate: 'none' })).not.toHaveProperty('isolate_setup');
+  expect(launchOf('hi', demo, { ...noOptions, setup, isolate: 'head' })).toMatchObject({
+    isolate: 'worktree',
+    isolate_setup: 'npm ci',
+  });
 });

@@ -1,6 +1,12 @@
 // What the page sends to start tasks: the words, and what was set beside them. Pure.
-import type { Launch } from '../api/types';
+import type { Launch, NewAttempts } from '../api/types';
 import { labelsIn } from '../tasks/labels';
+
+// Another agent that is to do the same work.
+export interface Other {
+  agent: string;
+  model: string;
+}
 
 export interface Options {
   folder: string;
@@ -13,6 +19,8 @@ export interface Options {
   mcp: boolean | null;
   sandbox: '' | 'off' | 'workspace' | 'strict';
   isolate: '' | 'none' | 'head' | 'dirty'; // A worktree of its own, from the last commit or with what is not committed.
+  setup: string; // A command that prepares a new worktree.
+  others: Other[]; // They try it, too, each in a worktree of its own.
   title: string;
   idle: string; // Minutes.
   env: string; // NAME=value, one a line.
@@ -50,6 +58,8 @@ export const noOptions: Options = {
   mcp: null,
   sandbox: '',
   isolate: '',
+  setup: '',
+  others: [],
   title: '',
   idle: '',
   env: '',
@@ -159,6 +169,11 @@ function forBoth(options: Options): Partial<Launch> {
   );
 }
 
+export const isSeveral = (options: Options): boolean => options.others.length > 0;
+// It works in a worktree of its own because somebody said so here.
+export const hasWorktree = (options: Options): boolean =>
+  isSeveral(options) || (options.isolate !== '' && options.isolate !== 'none');
+
 export function launchOf(
   text: string,
   agent: { id: string; driver: string },
@@ -177,6 +192,7 @@ export function launchOf(
     body.isolate = 'worktree';
     body.isolate_base = options.isolate;
   }
+  if (options.setup.trim() && hasWorktree(options)) body.isolate_setup = options.setup.trim();
   if (options.folder.trim()) body.work_dir = options.folder.trim();
   const minutes = amount(options.minutes);
   if (minutes) body.timeout_s = Math.round(minutes * 60);
@@ -200,6 +216,19 @@ export function launchOf(
   if (options.mcp !== null) body.enable_mcp = options.mcp;
   if (fork) Object.assign(body, { fork: true, parent_session_id: fork.session, parent_message_id: fork.message });
   return body;
+}
+
+// The same work for several agents: each has a worktree of its own, whatever else was chosen.
+export function attemptsOf(
+  text: string,
+  agent: { id: string; driver: string },
+  options: Options,
+  files: Attachment[] = [],
+): NewAttempts {
+  const launch: Launch = launchOf(text, agent, options, undefined, files);
+  for (const key of ['agent_id', 'model', 'isolate'] as const) delete launch[key];
+  const who = ({ agent, model }: Other) => ({ agent_id: agent, ...(model.trim() ? { model: model.trim() } : {}) });
+  return { agents: [{ agent: agent.id, model: options.model }, ...options.others].map(who), launch };
 }
 
 // One launch, or one for each line, all of one batch.

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 
 import { api, call } from '../api/client';
+import { ownDevice } from '../api/session';
 import type { Folders } from '../api/types';
 import { kept, store, useStore } from './store';
 
@@ -13,6 +14,7 @@ const home = store('');
 
 export const useFolders = (path: string): Folders | undefined =>
   useQuery({
+    enabled: useStore(ownDevice) === null, // They are the owner's: a phone is not told.
     queryKey: ['folders', path],
     queryFn: async ({ signal }) => {
       const folders = await call(api.GET('/api/folders', { params: { query: path ? { path } : {} }, signal }));

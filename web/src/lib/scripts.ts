@@ -10,7 +10,7 @@ interface Policies {
   createPolicy(name: string, rules: Policy): Policy;
 }
 
-const urls = { hub: hubUrl, markdown: markdownUrl };
+const urls = { hub: hubUrl, markdown: markdownUrl, service: '/sw.js' };
 let policy: Policy | null = null;
 
 function ownScript(name: keyof typeof urls): string {
@@ -26,6 +26,9 @@ function ownScript(name: keyof typeof urls): string {
   return policy.createScriptURL(own(urls[name]));
 }
 
+// The service worker, for all of the page.
+export const registerOwn = (): Promise<ServiceWorkerRegistration> =>
+  navigator.serviceWorker.register(ownScript('service'), { scope: '/', updateViaCache: 'none' });
 export const ownSharedWorker = (name: keyof typeof urls): SharedWorker =>
   new SharedWorker(ownScript(name), { type: 'module', name: 'errand' });
 export const ownWorker = (name: keyof typeof urls): Worker => new Worker(ownScript(name), { type: 'module' });

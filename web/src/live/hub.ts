@@ -3,6 +3,7 @@
 //
 // The stream is resumed by position, so a reconnect (a lost server, another set of watched tasks) loses and repeats
 // nothing.
+import { credentials } from '../api/credentials';
 import type { Counts, StreamEvent, TaskEvent } from '../api/types';
 import type { Connection, FromHub, ToHub } from './protocol';
 import { SseParser, type ServerEvent } from './sse';
@@ -155,7 +156,7 @@ export class Hub {
 
   async #run(abort: AbortController): Promise<void> {
     const tasks = this.#watched();
-    const headers: Record<string, string> = { Accept: 'text/event-stream', 'X-Errand-Session': this.#session ?? '' };
+    const headers: Record<string, string> = { Accept: 'text/event-stream', ...credentials(this.#session ?? '') };
     if (this.#position !== null) headers['Last-Event-ID'] = this.#position;
     if (this.#connection.state !== 'live') this.#become({ state: 'connecting' });
     this.#listen();

@@ -5,24 +5,26 @@ import { useState, type ReactNode } from 'react';
 
 import { api, ApiError, call } from '../api/client';
 import type { Agent } from '../api/types';
+import { ModelField } from '../chat/ModelField';
 import { useTranslation } from '../i18n/i18n';
 import { queryClient } from '../queries';
 import { Dialog } from '../ui/Dialog';
 import { toast } from '../ui/toast';
-import { bodyOf, faults, formOf, newForm, type AgentForm } from './agentForm';
+import { bodyOf, faults, formOf, modelsFrom, newForm, type AgentForm } from './agentForm';
 
 interface Props {
   agent?: Agent | undefined; // The one that is changed, or copied.
   copy: boolean;
-  drivers: string[];
+  agents: Agent[]; // All that there are.
   onClose: () => void;
 }
 
 // The tools that errand's own agent has; an agent of another driver has its own.
 const handTools = ['read', 'write', 'edit', 'bash', 'grep', 'glob', 'list', 'todo'];
 
-export default function AgentEditor({ agent, copy, drivers, onClose }: Props) {
+export default function AgentEditor({ agent, copy, agents, onClose }: Props) {
   const { t } = useTranslation();
+  const drivers = [...new Set(agents.map((each) => each.driver))].filter((driver) => driver !== 'command');
   const before = copy ? undefined : agent;
   const [form, setForm] = useState<AgentForm>(() =>
     agent
@@ -154,7 +156,15 @@ export default function AgentEditor({ agent, copy, drivers, onClose }: Props) {
               ))}
             </select>
           ))}
-          {input('model', t('tasks.columns.model'), t('agents.edit.drivers'))}
+          {field('model', t('tasks.columns.model'), (id) => (
+            <ModelField
+              id={id}
+              agent={modelsFrom(form.driver, agent, agents)}
+              value={form.model}
+              onChange={(model) => set({ model })}
+              placeholder={t('agents.edit.drivers')}
+            />
+          ))}
         </div>
         {input('description', t('agents.edit.description'), t('agents.edit.descriptionSample'))}
         {area('prompt', t('agents.prompt'), 5, t('agents.edit.promptSample'))}
@@ -217,6 +227,7 @@ export default function AgentEditor({ agent, copy, drivers, onClose }: Props) {
             ))}
           </select>
         ))}
+        {area('setup', t('agents.edit.setup'), 1, 'npm ci', t('agents.edit.setupHint'), true)}
         {group(
           t('agents.edit.budget'),
           <>

@@ -72,15 +72,7 @@ export function AgentsPage() {
           />
         ))}
       </ul>
-      <Suspense>
-        {editing && (
-          <AgentEditor
-            {...editing}
-            drivers={[...new Set(all.map((agent) => agent.driver))].filter((driver) => driver !== 'command')}
-            onClose={() => setEditing(null)}
-          />
-        )}
-      </Suspense>
+      <Suspense>{editing && <AgentEditor {...editing} agents={all} onClose={() => setEditing(null)} />}</Suspense>
       {question && <Confirm {...question} onClose={() => setQuestion(null)} />}
     </div>
   );

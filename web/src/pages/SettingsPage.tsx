@@ -3,11 +3,13 @@ import { LogOut } from 'lucide-react';
 import { useEffect, useState, type ReactNode } from 'react';
 
 import { api, call } from '../api/client';
-import { logout } from '../api/session';
+import { logout, ownDevice } from '../api/session';
 import { setLanguage, type Language, useTranslation } from '../i18n/i18n';
 import '../i18n/more';
 import { bytes } from '../lib/format';
+import { shown } from '../lib/hidden';
 import { useStore, type Store } from '../lib/store';
+import { Devices, OwnDevice } from './Devices';
 import { ServerSettings } from './ServerSettings';
 import { Webhooks } from './Webhooks';
 import { beep } from '../live/notify';
@@ -78,6 +80,7 @@ function Toggle({ label, source, onChange }: ToggleProps) {
 
 export function SettingsPage() {
   const { t, language } = useTranslation();
+  const device = useStore(ownDevice);
   const settings = useQuery({
     queryKey: ['settings'],
     queryFn: ({ signal }) => call(api.GET('/api/settings', { signal })),
@@ -177,12 +180,23 @@ export function SettingsPage() {
             }}
           />
         </Section>
-        <Section title={t('webhooks.title')} hint={t('webhooks.hint')}>
-          <Webhooks />
-        </Section>
-        <Section title={t('settings.server')} hint={t('settings.serverHint')}>
-          {settings && <ServerSettings settings={settings} />}
-        </Section>
+        {device ? (
+          <Section title={t('devices.own')} hint={t('devices.ownHint', { name: shown(device.name) })}>
+            <OwnDevice device={device} />
+          </Section>
+        ) : (
+          <>
+            <Section title={t('devices.title')} hint={t('devices.hint')}>
+              <Devices />
+            </Section>
+            <Section title={t('webhooks.title')} hint={t('webhooks.hint')}>
+              <Webhooks />
+            </Section>
+            <Section title={t('settings.server')} hint={t('settings.serverHint')}>
+              {settings && <ServerSettings settings={settings} />}
+            </Section>
+          </>
+        )}
         <Section title={t('settings.fixed')} hint={t('settings.fixedHint')}>
           <dl className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-6 gap-y-2.5">
             {facts.map(([name, value]) => (
@@ -200,12 +214,14 @@ export function SettingsPage() {
             <dt className="text-muted">{t('settings.store')}</dt>
             <dd className="max-w-96 text-right font-medium break-all">{health?.store ?? '–'}</dd>
           </dl>
-          <div className="flex justify-end">
-            <button type="button" className="btn" onClick={() => void logout()}>
-              <LogOut size={15} aria-hidden />
-              {t('settings.logout')}
-            </button>
-          </div>
+          {!device && (
+            <div className="flex justify-end">
+              <button type="button" className="btn" onClick={() => void logout()}>
+                <LogOut size={15} aria-hidden />
+                {t('settings.logout')}
+              </button>
+            </div>
+          )}
         </Section>
       </div>
     </div>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Agent } from '../api/types';
-import { bodyOf, faults, formOf, newForm, rulesOf } from './agentForm';
+import { bodyOf, faults, formOf, modelsFrom, newForm, rulesOf } from './agentForm';
 
 const agent = (more: Partial<Agent> = {}): Agent => ({
   id: 'agent_1',
@@ -21,6 +21,7 @@ const agent = (more: Partial<Agent> = {}): Agent => ({
   enable_mcp: false,
   isolate: null,
   isolate_base: null,
+  isolate_setup: null,
   options: {},
   prompt: null,
   tools: [],
@@ -87,10 +88,11 @@ describe('the form of an agent', () => {
       tools: ['read'],
       max_steps: 9,
       isolate: 'worktree',
+      isolate_setup: 'npm ci',
     } as unknown as Partial<Agent>);
     const form = formOf(known);
     expect(form).toMatchObject({ rules: 'allow bash git *', permission: 'deny', cost: '2', steps: '9', tools: 'read' });
-    expect(form).toMatchObject({ cpu: '', memory: '1', processes: '9' });
+    expect(form).toMatchObject({ cpu: '', memory: '1', processes: '9', setup: 'npm ci' });
     // What the form does not show (turns, open files, nice, its own work tree) stays.
     expect(bodyOf(form, known)).toEqual({
       name: 'reviewer',
@@ -105,6 +107,7 @@ describe('the form of an agent', () => {
       limits: { memory_bytes: 1_000_000, processes: 9, open_files: 64, nice: 5 },
       options: { effort: 'low' },
       isolate: 'worktree',
+      isolate_setup: 'npm ci',
     });
     expect(bodyOf(formOf(agent({ permission: 'allow' })))).toMatchObject({ permission: 'allow' });
   });
@@ -124,5 +127,17 @@ describe('the form of an agent', () => {
     expect(formOf(agent({ isolate: 'worktree', isolate_base: null })).isolate).toBe('head');
     expect(formOf(agent({ isolate: 'none' })).isolate).toBe('none');
     expect(bodyOf(formOf(agent()))).not.toHaveProperty('isolate');
+  });
+});
+
+describe('whose models are offered', () => {
+  const claude = agent({ id: 'c', driver: 'claude' });
+  const gone = agent({ id: 'g', driver: 'acp', available: false });
+  it('its own, or those of one with the same driver that is there', () => {
+    const mine = agent();
+    expect(modelsFrom('builtin', mine, [claude, mine])).toBe(mine);
+    expect(modelsFrom('claude', mine, [mine, claude])).toBe(claude);
+    expect(modelsFrom('claude', undefined, [mine, claude])).toBe(claude);
+    expect(modelsFrom('acp', gone, [gone, claude])).toBeUndefined();
   });
 });

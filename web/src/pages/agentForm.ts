@@ -24,6 +24,7 @@ export interface AgentForm {
   skills: boolean;
   mcp: boolean;
   isolate: '' | Isolate;
+  setup: string; // Run in a new worktree.
   options: string; // "effort = high": one a line, the driver's own.
 }
 
@@ -58,6 +59,7 @@ export function formOf(agent: Agent): AgentForm {
     skills: agent.enable_skills,
     mcp: agent.enable_mcp,
     isolate: agent.isolate === 'worktree' ? (agent.isolate_base ?? 'head') : (agent.isolate ?? ''),
+    setup: text(agent.isolate_setup),
     options: Object.entries(agent.options)
       .map(([name, value]) => `${name} = ${value}`)
       .join('\n'),
@@ -84,6 +86,7 @@ export const newForm = (driver: string): AgentForm => ({
   skills: false,
   mcp: false,
   isolate: '',
+  setup: '',
   options: '',
 });
 
@@ -173,6 +176,7 @@ export function bodyOf(form: AgentForm, before?: Agent): AgentRequest {
     const unsaid = form.isolate === 'head' && before?.isolate === 'worktree' && !before.isolate_base;
     if (!unsaid) body.isolate_base = form.isolate;
   }
+  if (form.setup.trim()) body.isolate_setup = form.setup.trim();
   const options = lines(form.options).map((line) => {
     const at = line.indexOf('=');
     return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
@@ -180,3 +184,7 @@ export function bodyOf(form: AgentForm, before?: Agent): AgentRequest {
   if (options.length > 0) body.options = Object.fromEntries(options) as Record<string, string>;
   return body;
 }
+
+// Who says which models an agent of this driver can have: the agent itself, or one that is there and has the same driver.
+export const modelsFrom = (driver: string, agent: Agent | undefined, agents: Agent[]): Agent | undefined =>
+  agent?.driver === driver && agent.available ? agent : agents.find((each) => each.driver === driver && each.available);

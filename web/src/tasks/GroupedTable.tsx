@@ -17,7 +17,7 @@ import type { Group } from './groups';
 import type { Selection } from './selection';
 import type { MenuAt } from './TaskMenu';
 import { SkeletonRow, TaskRow } from './TaskRow';
-import type { TaskGroups } from './useGroups';
+import { groupedMost, type TaskGroups } from './useGroups';
 
 interface Props {
   by: Grouping;
@@ -156,8 +156,16 @@ export default function GroupedTable(props: Props) {
         );
       })}
       {all.total > all.read && all.read > 0 && (
-        <p className="px-6 py-4 text-sm text-muted max-md:px-4" data-testid="grouped-bound">
+        <p
+          className="flex flex-wrap items-center gap-3 px-6 py-4 text-sm text-muted max-md:px-4"
+          data-testid="grouped-bound"
+        >
           {t('groups.bound', { n: number(all.read, language), total: number(all.total, language) })}
+          {all.read < groupedMost && (
+            <button type="button" className="btn" disabled={!all.more} onClick={() => all.more?.()}>
+              {t('groups.more')}
+            </button>
+          )}
         </p>
       )}
       {all.pending && Array.from({ length: 8 }, (_, i) => <SkeletonRow key={i} phone={phone} />)}

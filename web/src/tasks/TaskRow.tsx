@@ -6,6 +6,7 @@ import type { Batch, Task } from '../api/types';
 import { useTranslation, type Translate } from '../i18n/i18n';
 import { shortModel } from '../lib/format';
 import { shown } from '../lib/hidden';
+import { useDebounced } from '../lib/hooks';
 import { glyph } from '../ui/glyph';
 import { statusBadge } from '../ui/StatusBadge';
 import { answerOnce, can, type Action } from './actions';
@@ -104,12 +105,17 @@ const icons = {
   delete: glyph('M3.5 6.5h17M9 6.5v-3h6v3M5.5 6.5l.9 14.2h11.2l.9-14.2M10 11v5.5M14 11v5.5', 15),
 };
 
-// What a permission waits for is said in the row; whoever wants to see more opens the task.
-const answers = ({ task, batch }: RowProps, t: Translate) => {
-  if (task.waiting_for?.kind !== 'permission' || batch) return null;
+// What a permission waits for is said in the row; whoever wants to see more opens the task. An answer cannot be taken back, and
+// rows move by themselves: one that has just come to this place takes none, so that nobody answers what they have not read.
+const settleMs = 400;
+function Answers({ task, top }: { task: Task; top: number }) {
+  const { t } = useTranslation();
+  const place = `${task.waiting_for?.request_id} ${top}`;
+  const still = useDebounced(place, settleMs, '') === place;
   const button = (decision: 'allow' | 'deny') => (
     <button
       type="button"
+      disabled={!still}
       className={`h-6 shrink-0 rounded-md px-2 text-xs font-medium ${decision === 'allow' ? 'bg-accent text-on-accent' : 'border border-line-strong hover:bg-hover'}`}
       aria-label={`${t(`tasks.actions.${decision}`)}: ${shown(task.title)}`}
       data-do={decision}
@@ -123,7 +129,9 @@ const answers = ({ task, batch }: RowProps, t: Translate) => {
       {button('deny')}
     </span>
   );
-};
+}
+const answers = ({ task, top, batch }: RowProps) =>
+  task.waiting_for?.kind === 'permission' && !batch && <Answers task={task} top={top} />;
 
 const actions = ({ task, phone, batch }: RowProps, t: Translate) => {
   if (batch) return null; // It stands for several: what one can do with them is in the batch.
@@ -234,7 +242,7 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
           <span className="shrink-0">{task.agent}</span>
           <span className="tabular-nums">{durationOf(task)}</span>
           <span className="min-w-0 flex-1 overflow-hidden">{summaryLine(task, t, language)}</span>
-          {answers(props, t)}
+          {answers(props)}
           {actions(props, t)}
         </div>
       </div>
@@ -259,7 +267,7 @@ export const TaskRow = memo(function TaskRow(props: RowProps) {
         </div>
         <div className="flex min-w-0 items-center gap-2">
           <div className="min-w-0">{summaryLine(task, t, language)}</div>
-          {answers(props, t)}
+          {answers(props)}
         </div>
       </div>
       <div role="cell" className="col-agent truncate pr-3" title={task.agent}>

@@ -1,16 +1,17 @@
-// The list in groups: what is grouped is read at once, so there is a bound, and the list says where it is met.
+// The list in groups: all that is grouped is read, so a part of it comes first and more where somebody asks for it.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState, type RefObject } from 'react';
 
 import { api, call } from '../api/client';
-import type { Task, TaskQuery } from '../api/types';
+import type { Task, TaskList, TaskQuery } from '../api/types';
 import { useChanged } from '../lib/hooks';
 import { readTasks } from '../queries';
 import type { Grouping } from '../search';
 import { groupsOf, type Group } from './groups';
 import type { TaskRows } from './useTaskRows';
 
-export const groupedMost = 500; // As many as the server gives at once.
+const pageSize = 500; // As many as the server gives at once.
+export const groupedMost = 5_000; // All of them are in the page's memory; nobody reads more.
 
 export interface TaskGroups {
   groups: Group[];
@@ -20,10 +21,29 @@ export interface TaskGroups {
   read: number; // So many of `total` are in groups.
   total: number;
   pending: boolean;
+  more: (() => void) | null; // Reads further ones; null while it does, and where the bound is met.
 }
 
 const nothing: ReadonlySet<string> = new Set();
 const none: Task[] = [];
+
+async function readFirst(query: TaskQuery, count: number, signal: AbortSignal): Promise<TaskList> {
+  const tasks: Task[] = [];
+  let cursor: string | null | undefined;
+  for (;;) {
+    const page = await readTasks(
+      call(
+        api.GET('/api/tasks', {
+          params: { query: { ...query, limit: pageSize, ...(cursor ? { cursor } : {}) } },
+          signal,
+        }),
+      ),
+    );
+    tasks.push(...page.tasks);
+    cursor = page.next_cursor;
+    if (!cursor || tasks.length >= count) return { ...page, tasks };
+  }
+}
 
 // With the rows of the groups that are open behind each other, for the keyboard and the selection.
 export function useGroups(
@@ -32,11 +52,11 @@ export function useGroups(
   list: TaskRows,
   scroller: RefObject<HTMLDivElement | null>,
 ): { groups: TaskGroups; list: TaskRows } | null {
+  const [count, setCount] = useState(pageSize);
   const read = useQuery({
-    queryKey: ['tasks', query, 'grouped'],
+    queryKey: ['tasks', query, 'grouped', count],
     enabled: by !== undefined,
-    queryFn: ({ signal }) =>
-      readTasks(call(api.GET('/api/tasks', { params: { query: { ...query, limit: groupedMost } }, signal }))),
+    queryFn: ({ signal }) => readFirst(query, count, signal),
     placeholderData: keepPreviousData,
   });
   const [closed, setClosed] = useState(nothing);
@@ -68,6 +88,7 @@ export function useGroups(
       read: tasks.length,
       total: list.head.data?.total ?? tasks.length,
       pending: read.isPending,
+      more: read.isPlaceholderData || count >= groupedMost ? null : () => setCount(count + pageSize),
     },
     list: {
       ...list,

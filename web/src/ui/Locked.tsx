@@ -19,6 +19,12 @@ export default function Locked() {
         <p className="mt-2 mb-4 text-muted">{t('locked.body')}</p>
         <CopyLine text="errand open" />
         <p className="mt-4 text-sm text-muted">{t('locked.why')}</p>
+        <p className="mt-4 text-sm text-muted">
+          {t('locked.phone')}{' '}
+          <a className="text-accent-text underline" href="/pair">
+            {t('locked.pair')}
+          </a>
+        </p>
         {why && <p className="mt-3 rounded-lg bg-amber-soft px-3 py-2 text-sm text-amber">{why}</p>}
       </div>
     </main>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, call } from '../api/client';
 import { useTranslation } from '../i18n/i18n';
 
-const told = ['full', 'unlinked', 'damaged'] as const;
+const told = ['full', 'unlinked', 'damaged', 'away', 'taken'] as const;
 
 // Nothing new is stored, or only deleting is possible: said on every page, above what it is about.
 export function StoreState() {

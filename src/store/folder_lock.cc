@@ -1,4 +1,4 @@
-#include "store/sqlite/owner.h"
+#include "store/folder_lock.h"
 
 #include <cerrno>
 #include <cstring>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-namespace errand::sqlite {
+namespace errand {
 namespace {
 
 constexpr long smb1_magic = 0x517B, cifs_magic = 0xFF534D42, smb2_magic = 0xFE534D42;
@@ -35,10 +35,10 @@ Error cannot(const std::string& path, const char* what) {
 
 }  // namespace
 
-Result<Owner> Owner::take(const std::string& lock_path) {
+Result<FolderLock> FolderLock::take(const std::string& lock_path) {
   const int file = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return std::unexpected(cannot(lock_path, "opened"));
-  Owner owner(file);
+  FolderLock lock(file);
   // The holder writes its pid right after it locked: wait a moment for that, no longer.
   for (int attempt = 0; ::flock(file, LOCK_EX | LOCK_NB) != 0; ++attempt) {
     if (errno != EWOULDBLOCK) return std::unexpected(cannot(lock_path, "locked"));
@@ -58,10 +58,10 @@ Result<Owner> Owner::take(const std::string& lock_path) {
   if (::ftruncate(file, 0) != 0 || ::pwrite(file, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
     // The lock is what counts; the pid is for a message. A full disk must not keep the server from starting.
   }
-  return owner;
+  return lock;
 }
 
-Owner::~Owner() {
+FolderLock::~FolderLock() {
   if (file_ < 0) return;
   if (::ftruncate(file_, 0) != 0) {
     // Only the message of the next one would name us.
@@ -90,4 +90,4 @@ Status prepare_file(const std::string& path) {
   return {};
 }
 
-}  // namespace errand::sqlite
+}  // namespace errand

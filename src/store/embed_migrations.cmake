@@ -1,4 +1,5 @@
-# Writes OUT, a .cc with the migrations of FOLDER in order. Run by the build: cmake -DFOLDER= -DOUT= -P this.
+# Writes OUT, a .cc with the migrations of the store KIND (sqlite, postgres) in order, which are in FOLDER. Run by the
+# build: cmake -DKIND= -DFOLDER= -DOUT= -P this.
 file(GLOB files ${FOLDER}/*.sql)
 list(SORT files)
 set(rows "")
@@ -17,9 +18,9 @@ foreach(file ${files})
   string(APPEND rows "      {${number}, \"${CMAKE_MATCH_2}\", R\"sql(${sql})sql\"},\n")
 endforeach()
 file(WRITE ${OUT} "// Made from migrations/*.sql by embed_migrations.cmake.
-#include \"store/sqlite/migrate.h\"
+#include \"store/${KIND}/migrate.h\"
 
-namespace errand::sqlite {
+namespace errand::${KIND} {
 
 const std::vector<Migration>& migrations() {
   static const std::vector<Migration> all = {
@@ -27,5 +28,5 @@ ${rows}  };
   return all;
 }
 
-}  // namespace errand::sqlite
+}  // namespace errand::${KIND}
 ")
