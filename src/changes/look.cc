@@ -103,8 +103,13 @@ Status keep_final(const Order& order, Record& record) {
   }
   now->listing.final = true;
   if (Status kept = store.set_ref(ref_of(record, "end"), record.end); !kept) return kept;
-  (void)keep_objects(store, record.end, record.start);
-  (void)write_patch(store, record.start, record.end, final_patch(order));
+  // Many turns change nothing: both snapshots are of the same files then, and there is nothing to keep.
+  if (now->listing.files.empty()) {
+    (void)replace_file(final_patch(order), "", 0600, Durability::process);
+  } else {
+    (void)keep_objects(store, record.end, record.start);
+    (void)write_patch(store, record.start, record.end, final_patch(order));
+  }
   const int failed = replace_file(final_list(order), to_json(now->listing), 0600, Durability::power);
   if (failed != 0) return fail(Code::unavailable, "The list of changes cannot be written.", "store");
   return write_record(order.data_dir, record);
