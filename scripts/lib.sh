@@ -63,9 +63,10 @@ npm_install() {
   "${npm[@]}" --prefix "$1" --cache build/tools/npm-cache install --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null
 }
 
-# install_tools NAME: the tools that tests/NAME pins, into build/tools/NAME; fetched again only where the pins change.
+# install_tools NAME [PINS]: the tools that tests/NAME (or the folder PINS) pins, into build/tools/NAME; fetched again only where
+# the pins change.
 install_tools() {
-  local pins=tests/$1 tools=build/tools/$1
+  local pins=${2:-tests/$1} tools=build/tools/$1
   cmp -s "$pins/package-lock.json" "$tools/pinned" && return
   rm -rf "$tools" && mkdir -p "$tools" && cp "$pins/package.json" "$pins/package-lock.json" "$tools/" || return
   npm_install "$tools" && cp "$pins/package-lock.json" "$tools/pinned"

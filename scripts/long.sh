@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154,SC2046,SC2183  # Variables of scripts/test; lists of words are meant to split.
 
 # Every part, and what it runs.
-long_parts=(release simulation kills notices streams tokens e2e page asan asan-simulation fuzz tsan packages tidy checks)
+long_parts=(release simulation kills notices streams tokens e2e page asan asan-simulation fuzz tsan packages tidy checks instructions)
 
 long_part() {
   case $1 in
@@ -24,6 +24,7 @@ long_part() {
     packages) release_packages ;;
     tidy) check "clang-tidy on every unit" tidy all ;;
     checks) check "clang-format" format && other_checks ;;
+    instructions) instructions ;;
   esac
 }
 

@@ -37,7 +37,7 @@ set_up() {
 
 # --- Work ahead of its stage
 
-# A job is work that no clock is held against: a build, the checks, simulated lives, the fuzzers. scripts/ahead does jobs in
+# A job is work that no clock is held against: a build, the checks, instructions, simulated lives, the fuzzers. scripts/ahead does jobs in
 # the background with the time that nobody else wants: end-to-end tests mostly wait.
 job() {
   case $1 in
@@ -45,6 +45,7 @@ job() {
     # shellcheck disable=SC2046
     tsan-build) build tsan $(thread_tests) ;;
     checks) checks ;;
+    instructions) instructions ;;
     # Virtual time, and a hundred times the work of the other test programs.
     asan-simulation) ctest_in asan/simulation -L simulation ;;
     fuzz) fuzz ;;
@@ -188,6 +189,11 @@ fuzz_one() {
 
 fuzz_went_well() { [[ -f $1.ok ]] || { tail -n 40 "$1.log"; return 1; }; }
 
+# --- Instructions
+
+# Of the hot paths, against bench/instructions.txt.
+instructions() { check "the hot paths need no more instructions than before" scripts/instructions; }
+
 # --- Checks of the sources
 
 sources() { git ls-files --cached --others --exclude-standard -- '*.cc' '*.h' | while read -r f; do [[ -f $f ]] && echo "$f"; done; }
@@ -270,5 +276,5 @@ other_checks() {
   check "ESLint (the page)" page_lint
   # shellcheck disable=SC2046
   check "every file of tests/alone.txt is there" all_there $(alone_files)
-  check "shell scripts parse" bash -n scripts/*.sh scripts/ahead scripts/run scripts/test scripts/page scripts/release .ci/run
+  check "shell scripts parse" bash -n scripts/*.sh scripts/ahead scripts/run scripts/test scripts/page scripts/release scripts/instructions bench/run .ci/run
 }

@@ -49,7 +49,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     // Notifications to people elsewhere.
     {"notify", {"base", "crypto", "task", "http", "engine", "store/store.h"}},
     {"api",
-     {"base", "task", "files", "settings", "engine", "notify", "store/store.h", "driver/driver.h",
+     {"base", "crypto", "task", "files", "settings", "engine", "notify", "store/store.h", "driver/driver.h",
       "driver/model_list.h"}},
     {"tools", {"base", "task", "files", "settings", "api", "engine", "store/store.h", "driver/driver.h"}},
     {"net",

@@ -1,8 +1,11 @@
 #include "api/webhooks.h"
 
 #include "api/fields.h"
+#include "base/encode.h"
 #include "base/json_out.h"
 #include "base/text.h"
+#include "crypto/p256.h"
+#include "notify/web_push.h"
 
 namespace errand::api {
 namespace {
@@ -54,18 +57,28 @@ void read_rules(Fields& fields, notify::TargetChange& into) {
   }
 }
 
-void write_webhook(JsonOut& out, const notify::TargetView& view, bool with_secret) {
-  const notify::Target& target = view.target;
-  out.object().field("id", target.id).field("name", target.name).field("shape", name(target.shape));
-  out.field("url", notify::masked(target.url)).key("on").array();
+void write_rules(JsonOut& out, const notify::Target& target) {
+  out.key("on").array();
   for (const Occasion occasion : target.on.list()) out.value(name(occasion));
   out.end().field("content", name(target.content)).field("subtasks", target.subtasks);
   out.text_or_null("quiet", target.quiet ? to_text(*target.quiet) : std::string());
-  out.field("enabled", target.enabled).text_or_null("disabled_because", target.disabled_because);
-  out.field("created_at", target.created_at).field("waiting", view.waiting).field("next_try_at", view.next_try);
+}
+
+void write_standing(JsonOut& out, const notify::TargetView& view) {
+  out.field("waiting", view.waiting).field("next_try_at", view.next_try);
   out.field("delivered", view.standing.delivered).field("delivered_at", view.standing.delivered_at);
   out.field("given_up", view.standing.given_up).text_or_null("error", view.standing.error);
   out.field("error_at", view.standing.error_at);
+}
+
+void write_webhook(JsonOut& out, const notify::TargetView& view, bool with_secret) {
+  const notify::Target& target = view.target;
+  out.object().field("id", target.id).field("name", target.name).field("shape", name(target.shape));
+  out.field("url", notify::masked(target.url));
+  write_rules(out, target);
+  out.field("enabled", target.enabled).text_or_null("disabled_because", target.disabled_because);
+  out.field("created_at", target.created_at);
+  write_standing(out, view);
   if (with_secret && !target.secret.empty()) out.field("secret", target.secret);
   out.end();
 }
@@ -81,7 +94,7 @@ Result<notify::Target> parse_webhook(std::string_view body) {
   if (!fields.has("url")) fields.refuse("url", "must be given: where the notifications go", "missing_field");
   fields.text("url", target.url, {.bytes_max = notify::url_max, .one_line = true});
   target.shape = notify::guess_shape(target.url);
-  fields.name_of<Shape>("shape", target.shape, notify::parse_shape, "standard, ntfy, slack or discord");
+  fields.name_of<Shape>("shape", target.shape, notify::parse_webhook_shape, "standard, ntfy, slack or discord");
   fields.text("secret", target.secret, {.bytes_max = 200, .one_line = true});
   fields.text("token", target.token, {.bytes_max = notify::token_max, .one_line = true});
   read_rules(fields, rules);
@@ -133,8 +146,49 @@ std::string webhooks_reply(const std::vector<notify::TargetView>& views) {
   std::string text;
   JsonOut out(text);
   out.object().key("webhooks").array();
-  for (const notify::TargetView& view : views) write_webhook(out, view, false);
+  for (const notify::TargetView& view : views)
+    if (view.target.shape != Shape::push) write_webhook(out, view, false);
   out.end().end();
+  return text;
+}
+
+Result<notify::Target> parse_push(std::string_view body) {
+  const Result<Document> document = Document::parse(body);
+  if (!document) return std::unexpected(document.error());
+  Fields fields(document->value());
+  notify::Target target;
+  notify::TargetChange rules;
+  target.shape = Shape::push;
+  // It is encrypted for a browser that may read all of the task.
+  target.content = Content::text;
+  for (const std::string_view name : {"endpoint", "keys"})
+    if (!fields.has(name)) fields.refuse(name, "must be given, as the browser's subscription has it", "missing_field");
+  fields.text("endpoint", target.url, {.bytes_max = notify::url_max, .one_line = true});
+  fields.inner("keys", [&](Fields& keys) {
+    keys.text("p256dh", target.push_key, {.bytes_max = 100, .one_line = true});
+    keys.text("auth", target.push_auth, {.bytes_max = 40, .one_line = true});
+    if (!crypto::is_public_key(from_base64(target.push_key).value_or("")))
+      keys.refuse("p256dh", "must be a public key of P-256 in base64url");
+    if (from_base64(target.push_auth).value_or("").size() != notify::push_auth_bytes)
+      keys.refuse("auth", "must be 16 bytes in base64url");
+  });
+  read_rules(fields, rules);
+  if (rules.name) fields.refuse("name", "is the device's own");
+  if (const Status status = fields.done(); !status) return std::unexpected(status.error());
+  target.on = rules.on.value_or(target.on);
+  target.content = rules.content.value_or(target.content);
+  target.subtasks = rules.subtasks.value_or(target.subtasks);
+  target.quiet = rules.quiet.value_or(std::nullopt);
+  return target;
+}
+
+std::string push_reply(const notify::TargetView& view) {
+  std::string text;
+  JsonOut out(text);
+  out.object().field("service", notify::masked(view.target.url));
+  write_rules(out, view.target);
+  write_standing(out, view);
+  out.end();
   return text;
 }
 

@@ -1,4 +1,5 @@
-// Webhooks (the targets of notifications, notify/target.h) as requests and replies. Strict: see fields.h.
+// The targets of notifications (notify/target.h) as requests and replies: webhooks, and a phone's own. Strict: see
+// fields.h.
 #pragma once
 
 #include <string>
@@ -21,5 +22,10 @@ std::string webhook_reply(const notify::TargetView& view);
 std::string webhook_reply_with_secret(const notify::TargetView& view);
 std::string webhooks_reply(const std::vector<notify::TargetView>& views);
 std::string webhook_test_reply(const notify::Outcome& outcome);
+
+// PUT /api/devices/{id}/push: a target without its id.
+Result<notify::Target> parse_push(std::string_view body);
+// How a phone is told: its rules, and how it goes.
+std::string push_reply(const notify::TargetView& view);
 
 }  // namespace errand::api

@@ -7,7 +7,10 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <unistd.h>
+#include <vector>
 
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -49,12 +52,45 @@ std::optional<std::string> git_dir_at(const std::string& top) {
   return resolved(top, trim(std::string_view(*text).substr(8)));
 }
 
-// A setting of the repository or the user, read and never executed.
-std::string setting(const Repository& repository, std::initializer_list<std::string> args) {
+// Settings of the repository or the user: read, never executed.
+std::string read_config(const Repository& repository, std::initializer_list<std::string> args) {
   GitCall call{.args = {"config"}, .git_dir = repository.git_dir, .users_config = true};
   if (call.git_dir.empty()) call.git_dir = "/dev/null";
   call.args.insert(call.args.end(), args);
-  return git_line(call).value_or("");
+  return git_output(call).value_or("");
+}
+
+constexpr const char* taken_over[] = {"autocrlf", "eol",        "filemode",
+                                      "symlinks", "ignorecase", "precomposeunicode"};  // Of core.
+
+// What a store takes over. All in one call: every start of a turn waits for it.
+struct Settings {
+  std::map<std::string, std::string, std::less<>> values;  // By name, as git has them: in lower case.
+  std::string excludes;                                    // Of the user alone.
+};
+Settings settings_of(const Repository& repository) {
+  std::string wanted = "^(core\\.(excludesfile";
+  for (const char* name : taken_over) wanted += fmt::format("|{}", name);
+  wanted += ")|extensions\\.objectformat)$";
+  const std::string scope = repository.is_git() ? "--includes" : "--global";
+  const std::string text = read_config(repository, {scope, "-z", "--show-scope", "--get-regexp", wanted});
+  Settings found;
+  // "local\0core.eol\nlf\0": the last value of a name counts, and one without a value is none.
+  const std::vector<std::string_view> all = split(text, '\0');
+  for (size_t i = 0; i + 1 < all.size(); i += 2) {
+    const size_t end = all[i + 1].find('\n');
+    const std::string_view value = end == std::string_view::npos ? "" : trim(all[i + 1].substr(end + 1));
+    const std::string_view name = all[i + 1].substr(0, end);
+    if (name != "core.excludesfile")
+      found.values.insert_or_assign(std::string(name), value);
+    else if (all[i] == "global")
+      found.excludes = value;
+  }
+  // git knows which home is meant.
+  if (found.excludes.find_first_of("~%") == 0)
+    found.excludes =
+        trim(read_config(repository, {"--global", "--includes", "--type=path", "--get", "core.excludesFile"}));
+  return found;
 }
 
 bool is_plain(std::string_view word) {
@@ -125,11 +161,17 @@ Result<Head> head_of(const Repository& repository) {
   Result<GitDone> ref = run_git({.args = {"symbolic-ref", "-q", "HEAD"}, .git_dir = repository.git_dir});
   if (!ref) return std::unexpected(ref.error());
   if (ref->exit_code == 0) head.ref = trim(ref->out);
+  Result<std::string> commit = head_commit(repository);
+  if (!commit) return std::unexpected(commit.error());
+  head.commit = std::move(*commit);
+  return head;
+}
+
+Result<std::string> head_commit(const Repository& repository) {
   Result<GitDone> commit =
       run_git({.args = {"rev-parse", "-q", "--verify", "HEAD^{commit}"}, .git_dir = repository.git_dir});
   if (!commit) return std::unexpected(commit.error());
-  if (commit->exit_code == 0) head.commit = trim(commit->out);
-  return head;
+  return commit->exit_code == 0 ? std::string(trim(commit->out)) : std::string();
 }
 
 Result<Store> Store::open(const std::string& data_dir, const Repository& repository) {
@@ -141,14 +183,14 @@ Result<Store> Store::open(const std::string& data_dir, const Repository& reposit
   // Its settings. Values come from a repository that may be hostile: words alone are taken.
   std::string config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogallrefupdates = false\n";
   std::string extensions;
-  if (repository.is_git())
-    for (const char* name : {"autocrlf", "eol", "filemode", "symlinks", "ignorecase", "precomposeunicode"})
-      if (const std::string value = setting(repository, {"--get", std::string("core.") + name}); is_plain(value))
-        config += fmt::format("\t{} = {}\n", name, value);
-  if (repository.is_git() && setting(repository, {"--get", "extensions.objectformat"}) == "sha256")
-    extensions = "[extensions]\n\tobjectformat = sha256\n";
+  Settings settings = settings_of(repository);
+  if (!repository.is_git()) settings.values.clear();
+  for (const char* name : taken_over)
+    if (const std::string value = settings.values[std::string("core.") + name]; is_plain(value))
+      config += fmt::format("\t{} = {}\n", name, value);
+  if (settings.values["extensions.objectformat"] == "sha256") extensions = "[extensions]\n\tobjectformat = sha256\n";
   if (!extensions.empty()) config.replace(config.find("version = 0"), 11, "version = 1");
-  const std::string excludes = setting(repository, {"--global", "--type=path", "--get", "core.excludesFile"});
+  const std::string& excludes = settings.excludes;
   if (!excludes.empty() && excludes.find_first_of("\"\\\n") == std::string::npos)
     config += fmt::format("\texcludesfile = \"{}\"\n", excludes);
   config += extensions;

@@ -37,6 +37,7 @@ struct Head {
   std::string ref;  // "refs/heads/main"; empty: detached.
 };
 Result<Head> head_of(const Repository& repository);
+Result<std::string> head_commit(const Repository& repository);  // The commit alone: half as many calls.
 
 class Store {
  public:

@@ -29,24 +29,35 @@ bool copy_index(const std::string& from, const std::string& to) {
 }
 
 struct Untracked {
-  std::vector<std::string> exclude;  // Paths that `add` must not look at.
+  std::vector<std::string> exclude;     // Paths that `add` must not look at.
+  std::vector<std::string> submodules;  // `add` would start git inside of them, with their configuration.
   std::vector<LeftOut> left_out;
   size_t files = 0;
   int64_t bytes = 0;
 };
 
-Result<Untracked> look_at_untracked(const GitCall& with, const Repository& repository, const SnapshotLimits& limits) {
+Result<Untracked> look_at_files(const GitCall& with, const Repository& repository, const SnapshotLimits& limits) {
+  // In one call, for every start and end of a turn waits for it: "? NAME" of what is not in the index, "H MODE OBJECT
+  // STAGE\tNAME" (or another letter) of what is.
   GitCall list = with;
-  list.args = {"ls-files", "-z", "-o", "--exclude-standard"};
+  list.args = {"ls-files", "-z", "-t", "-s", "-o", "--exclude-standard"};
   Result<std::string> names = git_output(list);
   if (!names) return std::unexpected(names.error());
   Untracked found;
+  std::vector<std::string_view> all;
+  for (const std::string_view entry : split(*names, '\0')) {
+    if (entry.starts_with("? ")) {
+      all.push_back(entry.substr(2));
+    } else if (entry.size() > 2 && entry.substr(2).starts_with("160000 ")) {
+      if (const size_t tab = entry.find('\t'); tab != std::string_view::npos)
+        found.submodules.emplace_back(entry.substr(tab + 1));
+    }
+  }
   std::map<std::string_view, size_t> per_folder;
   const auto leave = [&](std::string_view path, const char* why) {
     found.exclude.emplace_back(path);
     found.left_out.push_back({std::string(path), why});
   };
-  const std::vector<std::string_view> all = split(*names, '\0');
   const auto folder_of = [](std::string_view path) {
     const size_t slash = path.rfind('/');
     return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
@@ -74,25 +85,12 @@ Result<Untracked> look_at_untracked(const GitCall& with, const Repository& repos
   return found;
 }
 
-// Submodules: `add` would start git inside of them, with their configuration.
-Result<std::vector<std::string>> submodules(const GitCall& with) {
-  GitCall list = with;
-  list.args = {"ls-files", "-z", "-s"};
-  Result<std::string> entries = git_output(list);
-  if (!entries) return std::unexpected(entries.error());
-  std::vector<std::string> found;
-  for (const std::string_view entry : split(*entries, '\0'))
-    if (entry.starts_with("160000 "))
-      if (const size_t tab = entry.find('\t'); tab != std::string_view::npos) found.emplace_back(entry.substr(tab + 1));
-  return found;
-}
-
 Result<Snapshot> snapshot_with(const Store& store, const Repository& repository, const std::string& index,
                                const std::string& head, const SnapshotLimits& limits) {
   GitCall with = store.call({});
   with.work_tree = repository.top;
   with.index = index;
-  Result<Untracked> untracked = look_at_untracked(with, repository, limits);
+  Result<Untracked> untracked = look_at_files(with, repository, limits);
   if (!untracked) return std::unexpected(untracked.error());
   if (!repository.is_git() && (untracked->files > limits.plain_files || untracked->bytes > limits.plain_bytes))
     return fail(Code::too_large,
@@ -100,15 +98,13 @@ Result<Snapshot> snapshot_with(const Store& store, const Repository& repository,
                             "watched. `git init` in it makes them cheap to watch.",
                             limits.plain_files, limits.plain_bytes >> 20),
                 "large_folder");
-  Result<std::vector<std::string>> nested = submodules(with);
-  if (!nested) return std::unexpected(nested.error());
   Snapshot snapshot;
   for (LeftOut& one : untracked->left_out)
     if (snapshot.left_out.size() < limits.named)
       snapshot.left_out.push_back(std::move(one));
     else
       ++snapshot.left_out_more;
-  for (const std::string& path : *nested) {
+  for (const std::string& path : untracked->submodules) {
     untracked->exclude.push_back(path);
     if (snapshot.left_out.size() < limits.named) snapshot.left_out.push_back({path, "submodule"});
   }
@@ -145,9 +141,9 @@ Result<Snapshot> take_snapshot(const Store& store, const Repository& repository,
                                const SnapshotLimits& limits) {
   std::string head;
   if (repository.is_git()) {
-    Result<Head> now = head_of(repository);
+    Result<std::string> now = head_commit(repository);
     if (!now) return std::unexpected(now.error());
-    head = now->commit;
+    head = std::move(*now);
   }
   std::error_code ignored;
   bool copied = false;
@@ -173,15 +169,9 @@ Result<Snapshot> take_snapshot(const Store& store, const Repository& repository,
 }
 
 Status keep_objects(const Store& store, const std::string& commit, const std::string& without) {
-  GitCall list = store.call({"rev-list", "--objects", commit});
-  if (!without.empty()) list.args.push_back("^" + without);
-  Result<std::string> names = git_output(list);
-  if (!names) return std::unexpected(names.error());
-  GitCall pack = store.call({"pack-objects", "-q", store.path() + "/objects/pack/pack"});
-  for (const std::string_view line : split(*names, '\n')) {
-    pack.input += line.substr(0, line.find(' '));
-    pack.input += '\n';
-  }
+  GitCall pack = store.call({"pack-objects", "-q", "--revs", store.path() + "/objects/pack/pack"});
+  pack.input = commit + "\n";
+  if (!without.empty()) pack.input += "^" + without + "\n";
   pack.patience_ms = 120'000;
   if (Result<std::string> done = git_output(pack); !done) return std::unexpected(done.error());
   return {};

@@ -57,6 +57,39 @@ TEST(Snapshot, SeveralTasksMayBeginInANewFolderAtOnce) {
   }
 }
 
+// What an agent committed is in the user's repository alone, and a clean-up there may remove it.
+TEST(Snapshot, WhatIsKeptOutlivesACleanUpOfTheUsersRepository) {
+  const TestRepo repo;
+  repo.write("a", "1\n");
+  repo.commit();
+  const Result<Snapshot> start = snap(repo);
+  repo.sh("git checkout -q -b side");
+  repo.write("b", "only in a commit\n");
+  repo.commit();
+  const Result<Snapshot> end = snap(repo);
+  ASSERT_TRUE(start && end);
+  const Store store = *Store::open(repo.data(), *find_repository(repo.top()));
+  const Status kept = keep_objects(store, end->commit, start->commit);
+  ASSERT_TRUE(kept) << kept.error().message;
+  repo.sh(
+      "git checkout -q main && git branch -q -D side && git reflog expire --expire=now --all && git gc -q --prune=now");
+  EXPECT_EQ(git_output(store.call({"cat-file", "-p", end->commit + ":b"})).value_or("gone"), "only in a commit\n");
+}
+
+TEST(Snapshot, TheStoreTakesOverWhatDecidesAboutFilesAndNothingElse) {
+  const TestRepo repo;
+  repo.sh(
+      "git config core.autocrlf input && git config core.eol lf && git config core.symlinks false && "
+      "git config core.pager evil && git config core.excludesFile /of/the/repository && git config core.eol native");
+  const Store store = *Store::open(repo.data(), *find_repository(repo.top()));
+  const std::string config = file_text(store.path() + "/config");
+  EXPECT_NE(config.find("autocrlf = input\n"), std::string::npos) << config;
+  EXPECT_NE(config.find("eol = native\n"), std::string::npos) << "the last value counts: " << config;
+  EXPECT_NE(config.find("symlinks = false\n"), std::string::npos) << config;
+  EXPECT_EQ(config.find("evil"), std::string::npos) << config;
+  EXPECT_EQ(config.find("/of/the/repository"), std::string::npos) << "the user's own alone: " << config;
+}
+
 TEST(Snapshot, NothingOfAHostileConfigurationRuns) {
   const TestRepo repo;
   repo.write("a", "1\n");

@@ -75,6 +75,7 @@ struct Live {
   bool busy = false;     // A commit is under way.
   bool removed = false;  // Its rows are gone; its last run is being ended.
   Time soft_until;       // Soft actions wait until then.
+  Time soft_taken;       // When such were last taken to be stored.
   size_t soft_bytes = 0;
   Time retry_at;  // After a failed commit.
 

@@ -144,6 +144,7 @@ void Lives::pump(const LivePtr& live) {
   prepared.live = live;
   for (Action& action : live->inbox) prepared.actions.push_back(std::move(action));
   live->inbox.clear();
+  if (live->soft_bytes > 0) live->soft_taken = now;
   live->soft_bytes = 0;
   live->soft_until = Time{};
   const bool changed = decisions_.decide_all(*live, prepared);

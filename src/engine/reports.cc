@@ -51,9 +51,7 @@ void Reports::reported(TurnSink& sink, std::vector<Report> reports, std::string 
       std::ranges::all_of(reports, [](const Report& report) { return std::holds_alternative<report::Text>(report); });
   if (action.soft) {
     live->soft_bytes += text_bytes(reports);
-    if (!live->soft_until)
-      live->soft_until = shared_.steady() + (feeds_.is_read(live->id) ? shared_.settings.delta_watched_ms
-                                                                      : shared_.settings.delta_unwatched_ms);
+    if (!live->soft_until) live->soft_until = merged_until(*live);
   }
   const size_t bytes = weight(reports) + action.checkpoint.size();
   const size_t added = text_bytes(reports);
@@ -71,6 +69,13 @@ void Reports::reported(TurnSink& sink, std::vector<Report> reports, std::string 
   action.reports = std::move(reports);
   action.charge = Charge(sink.backlog(), sizeof(Action) + bytes);
   lives_.submit(live, std::move(action));
+}
+
+// Whoever reads gets the first words at once, and what follows them so soon that it is merged, together.
+Time Reports::merged_until(const Live& live) const {
+  const Time now = shared_.steady();
+  if (!feeds_.is_read(live.id)) return now + shared_.settings.delta_unwatched_ms;
+  return std::max(now, live.soft_taken + shared_.settings.delta_watched_ms);
 }
 
 bool Reports::has_room(const TurnSink& sink) const {

@@ -34,6 +34,9 @@ class Reports {
   void give_room();
 
  private:
+  // Until when text that is reported now waits for more.
+  Time merged_until(const Live& live) const;
+
   Shared& shared_;
   Lives& lives_;
   const Feeds& feeds_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/engine.h"
+#include "engine/hand_driver_test.h"
 #include "engine/history.h"
 #include "engine/world_test.h"
 
@@ -264,6 +265,43 @@ TEST(WhenStored, IsCalledWhenAllBeforeItIsDurableAndNeverInside) {
   asker.sink->ended({.kind = Outcome::Kind::completed, .result = "over"});
   world.settle();
   EXPECT_EQ(asker.called, 3) << "not once the turn is over";
+  world.engine.reset();
+}
+
+TEST(Merged, IsWhatFollowsTheFirstWordsWhichAReaderGetsAtOnce) {
+  struct Reader final : FeedReader {
+    void wake() override {}
+  } reader;
+  HandDriver hand;
+  World world({}, {{"hand", &hand}});
+  const Task task = world.launch("x", [](Launch& launch) { launch.agent_id = "hand"; });
+  const std::shared_ptr<Feed> feed = world.engine->streams().feed(task.id);
+  const auto said = [&](const char* text, const char* mark) {
+    hand.sink->report({report::Text{0, false, text}}, mark);
+    world.settle();
+  };
+  const auto stored = [&] { return world.get(task.id).checkpoint; };
+  said("nobody", "1");
+  EXPECT_NE(stored(), "1") << "nobody reads: it waits for a second";
+  world.advance(1'000);
+  EXPECT_EQ(stored(), "1");
+  feed->add(&reader);
+  world.advance(100);
+  said("first", "2");
+  EXPECT_EQ(stored(), "2") << "at once";
+  said("second", "3");
+  said("third", "4");
+  EXPECT_EQ(stored(), "2") << "so soon behind the first that they are merged";
+  world.advance(30);
+  EXPECT_EQ(stored(), "4");
+  world.advance(100);
+  said("fourth", "5");
+  EXPECT_EQ(stored(), "5") << "after a pause at once again";
+  std::vector<std::string> deltas;
+  for (const Event& event : *world.store->events_after(task.id, 0, 1'000))
+    if (event.type == EventType::message_delta) deltas.push_back(event.data);
+  EXPECT_EQ(deltas.size(), 4u);
+  feed->remove(&reader);
   world.engine.reset();
 }
 

@@ -70,7 +70,7 @@ std::string device_json(const Device& device, std::string_view push) {
   out.object().field("id", device.id).field("name", device.name).key("scopes").array();
   for (const Scope scope : device.scopes.list()) out.value(name(scope));
   out.end().field("created_at", device.created_at).field("last_used_at", device.last_used_at);
-  if (!push.empty()) out.key("push").raw(push);
+  out.key("push").raw(push);
   out.end();
   return text;
 }

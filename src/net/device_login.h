@@ -59,7 +59,7 @@ class DeviceLogin {
   std::map<std::string, Time, std::less<>> used_;  // Challenges, to when they expire (wall). Each took a device's key.
 };
 
-// {"id","name","scopes":[...],"created_at","last_used_at"}, and "push" where its JSON is given.
-std::string device_json(const Device& device, std::string_view push = {});
+// {"id","name","scopes":[...],"created_at","last_used_at","push"}. `push`: JSON of how it is told.
+std::string device_json(const Device& device, std::string_view push = "null");
 
 }  // namespace errand::net

@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 
 #include "base/beside.h"
+#include "base/encode.h"
 #include "base/log.h"
 #include "notify/rules.h"
 #include "notify/shapes.h"
+#include "notify/web_push.h"
 
 namespace errand::notify {
 namespace {
@@ -90,6 +92,11 @@ Status Notifier::load() {
   seen_ = complete_from_ = parts_.store.last_pos();
   next_mark_ = seen_ + cursor_step;
   for (const Commit::Setting& row : *rows) {
+    if (row.name == sender_row) {
+      const Result<std::string> key = decode_sender(row.json);
+      sender_ = crypto::KeyPair::from_private(key.value_or(""));
+      if (!sender_) log_error("notify", fmt::format("{}: a damaged key; phones must be switched on again", row.name));
+    }
     if (!row.name.starts_with(target_row(""))) continue;
     Result<Target> target = decode_target(row.json);
     if (!target) {
@@ -188,7 +195,8 @@ void Notifier::plan(Box& box) {
   }
   box.planning = true;
   Target rules = box.target;
-  rules.url = rules.secret = rules.old_secret = rules.token = {};  // Nobody there needs them.
+  // Nobody there needs them.
+  rules.url = rules.secret = rules.old_secret = rules.token = rules.push_key = rules.push_auth = {};
   run_then(
       parts_.readers, parts_.loop, alive_.watch(),
       [&store = parts_.store, rules = std::move(rules), search = std::move(search)] {
@@ -279,8 +287,17 @@ Time Notifier::quiet_end(const Target& target) const {
   return quiet_until(target.quiet, now, offset).value_or(Time{});
 }
 
+Status Notifier::check(const Target& target) const {
+  if (target.shape == Shape::push && !sender_)
+    return fail(Code::conflict, "The server's key for phones is not known. Switch the notifications on again there.");
+  return reach_.check(target.url, target.shape);
+}
+
 http::Request Notifier::request(const Target& target, const Notification& notification) const {
-  http::Request made = request_for(target, notification, parts_.page_url, parts_.clock.wall());
+  const Time now = parts_.clock.wall();
+  http::Request made = target.shape == Shape::push
+                           ? push_request(target, notification, *sender_, parts_.random, parts_.page_url, now)
+                           : request_for(target, notification, parts_.page_url, now);
   const std::optional<Url> url = parse_url(target.url);
   made.public_only = !url || !reach_.may_be_private(*url);
   return made;
@@ -301,7 +318,7 @@ void Notifier::send(Box& box) {
   box.send_timer.cancel();
   box.sending = owed->notification.id;
   // Looked at again at each try: the settings may be others than when it was added.
-  if (const Status reachable = reach_.check(box.target.url, box.target.shape); !reachable) {
+  if (const Status reachable = check(box.target); !reachable) {
     return parts_.loop.post([this, here = alive_.watch(), id = box.target.id, sent = box.sending,
                              outcome = Outcome{.error = reachable.error().message}] {
       Box* const there = here.gone() ? nullptr : box_of(id);
@@ -328,6 +345,7 @@ void Notifier::tried(Box& box, const std::string& id, const Outcome& outcome) {
     standing.error = outcome.error;
     standing.error_at = now;
   }
+  if (box.target.shape == Shape::push && (outcome.status == 404 || outcome.status == 410)) return forget(box);
   if (outcome.status == 410)
     return give_up_on(box, "The receiver answered 410: it is gone and wants no more notifications.");
   const auto owed = std::ranges::find(box.owed, id, [](const Owed& one) { return one.notification.id; });
@@ -370,6 +388,15 @@ void Notifier::give_up_on(Box& box, const std::string& sentence) {
   box.target.disabled_because = sentence;
   rows.push_back({target_row(box.target.id), encode(box.target)});
   keep(box, std::move(rows));
+}
+
+// The browser has dropped its subscription. It makes another one where it is asked to.
+void Notifier::forget(Box& box) {
+  const std::string id = box.target.id;
+  log_info("notify", say(box.target, "its push service does not know it any more: it is forgotten."));
+  remove(id, [id](const Result<void>& gone) {
+    if (!gone) log_warning("notify", fmt::format("{}: it cannot be forgotten: {}", id, gone.error().message));
+  });
 }
 
 // --- what is stored
@@ -419,8 +446,50 @@ Result<TargetView> Notifier::find(const std::string& id) const {
   return view_of(*found->second);
 }
 
+size_t Notifier::count(bool phones) const {
+  return static_cast<size_t>(std::ranges::count_if(
+      boxes_, [&](const auto& entry) { return (entry.second->target.shape == Shape::push) == phones; }));
+}
+
+void Notifier::push_key(Answer<std::string> answer) {
+  if (sender_) return answer(sender_->public_key());
+  sender_asked_.push_back(std::move(answer));
+  if (sender_asked_.size() > 1) return;  // It is being made.
+  crypto::KeyPair made = crypto::KeyPair::make(parts_.random);
+  std::string row = encode_sender(made.private_key());
+  store({{std::string(sender_row), std::move(row)}}, [this, made = std::move(made)](const Result<void>& kept) mutable {
+    if (kept) sender_ = std::move(made);
+    for (Answer<std::string>& each : std::exchange(sender_asked_, {})) {
+      if (kept)
+        each(sender_->public_key());
+      else
+        each(std::unexpected(kept.error()));
+    }
+  });
+}
+
+void Notifier::subscribe(Target target, Answer<TargetView> answer) {
+  if (const Status good = check(target); !good) return answer(std::unexpected(good.error()));
+  Box* const box = box_of(target.id);
+  if (box == nullptr) {
+    if (count(true) >= pushed_max)
+      return answer(
+          fail(Code::exhausted, "This server tells as many phones as it can. Revoke one: errand device list"));
+    target.created_at = parts_.clock.wall();
+    return insert(std::move(target), std::move(answer));
+  }
+  target.created_at = box->target.created_at;
+  box->target = std::move(target);
+  store({{target_row(box->target.id), encode(box->target)}},
+        [this, id = box->target.id, answer = std::move(answer)](const Result<void>& kept) mutable {
+          if (!kept) return answer(std::unexpected(kept.error()));
+          answer(find(id));
+          if (Box* const there = box_of(id)) plan(*there);
+        });
+}
+
 void Notifier::add(Target target, Answer<TargetView> answer) {
-  if (boxes_.size() >= targets_max)
+  if (count(false) >= targets_max)
     return answer(fail(Code::exhausted, fmt::format("This server has {} webhooks, as many as it takes. Remove one: "
                                                     "errand notify list",
                                                     targets_max)));
@@ -428,6 +497,10 @@ void Notifier::add(Target target, Answer<TargetView> answer) {
   if (target.shape == Shape::standard && target.secret.empty()) target.secret = make_secret(parts_.random);
   target.id = "hook_" + ids_.task().value.substr(5);
   target.created_at = parts_.clock.wall();
+  insert(std::move(target), std::move(answer));
+}
+
+void Notifier::insert(Target target, Answer<TargetView> answer) {
   const int64_t cursor = seen_;
   std::vector<Commit::Setting> rows = {{target_row(target.id), encode(target)},
                                        {cursor_row(target.id), encode_cursor(cursor)}};
@@ -500,8 +573,7 @@ void Notifier::test(const std::string& id, Answer<Outcome> answer) {
   if (box == nullptr) return answer(unknown());
   if (trials_.size() >= tests_max)
     return answer(fail(Code::exhausted, "Other tests are under way. Try again in a few seconds."));
-  if (const Status good = reach_.check(box->target.url, box->target.shape); !good)
-    return answer(Outcome{.error = good.error().message});
+  if (const Status good = check(box->target); !good) return answer(Outcome{.error = good.error().message});
   Notification notification = test_notification(parts_.clock.wall());
   notification.id = "ntf_" + ids_.task().value.substr(5);
   const uint64_t key = ++last_trial_;

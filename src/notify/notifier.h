@@ -8,7 +8,7 @@
 //  - In order, for the notifications of one task to one target. A later one waits until the earlier one is delivered or
 //    given up.
 //  - An end: after tries_max tries over about 28 hours a notification is given up, and counted. A receiver that answers
-//    410 is not asked again: its target is switched off.
+//    410 is not asked again: its target is switched off. A phone whose push service answers 404 or 410 is forgotten.
 //  - Bounds: targets_max targets, owed_max notifications and one call for each. A target that is owed more reads no
 //    further until one is delivered; the events wait in the store.
 //
@@ -30,6 +30,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "base/timers.h"
+#include "crypto/p256.h"
 #include "engine/streams.h"
 #include "http/client.h"
 #include "notify/delivery.h"
@@ -109,6 +110,12 @@ class Notifier final : public EventListener {
   void remove(const std::string& id, Answer<void> answer);
   // A new secret; the old one signs beside it for rotation_ms. conflict for a shape that has none.
   void rotate(const std::string& id, Answer<TargetView> answer);
+  // The public key in whose name phones are told: made when it is first asked for, durable before it is answered.
+  void push_key(Answer<std::string> answer);
+  // A phone (shape push, id the device's, with its keys): it hears of what happens from now on. One that is there
+  // already gets the new address, keys and rules, and what it is owed. conflict where nobody has asked for the key.
+  void subscribe(Target target, Answer<TargetView> answer);
+
   // Sends a notification now, quiet hours or not, once. Nothing of it is stored.
   void test(const std::string& id, Answer<Outcome> answer);
 
@@ -119,6 +126,8 @@ class Notifier final : public EventListener {
   struct Trial;
 
   Box* box_of(const std::string& id);
+  size_t count(bool phones) const;
+  void insert(Target target, Answer<TargetView> answer);
   TargetView view_of(const Box& box) const;
   void wake();
   void plan(Box& box);
@@ -127,7 +136,9 @@ class Notifier final : public EventListener {
   void send(Box& box);
   void tried(Box& box, const std::string& id, const Outcome& outcome);
   void give_up_on(Box& box, const std::string& sentence);
+  void forget(Box& box);
   void drop_owed(Box& box, std::vector<Commit::Setting>& rows);
+  Status check(const Target& target) const;
   http::Request request(const Target& target, const Notification& notification) const;
   Time quiet_end(const Target& target) const;
   // One commit; `done` on the loop, not where this is gone.
@@ -142,6 +153,8 @@ class Notifier final : public EventListener {
   uint64_t last_trial_ = 0;
   bool started_ = false;
   bool woken_ = false;
+  std::optional<crypto::KeyPair> sender_;               // For phones.
+  std::vector<Answer<std::string>> sender_asked_ = {};  // Who waits for it to be stored.
 
   // Where to look: the places of all events after `complete_from_` that may owe something, up to `seen_`.
   std::deque<Place> recent_;

@@ -35,6 +35,14 @@ bool is_private(std::string_view host) {
   return host == "localhost" || host.ends_with(".localhost") || (is_literal(host) && !http::is_public_address(host));
 }
 
+// The push services of the browsers that there are. An address of another one is somebody's own, and belongs into
+// private_hosts.
+bool is_push_service(std::string_view host) {
+  return host == "fcm.googleapis.com" || host == "updates.push.services.mozilla.com" ||
+         host.ends_with(".push.services.mozilla.com") || host == "web.push.apple.com" ||
+         host.ends_with(".push.apple.com") || host.ends_with(".notify.windows.com");
+}
+
 // https://HOST/TOPIC
 bool names_topic(const Url& url) {
   const std::string_view topic = std::string_view(url.path).substr(std::min<size_t>(1, url.path.size()));
@@ -122,6 +130,12 @@ Status Reach::check(const std::string& text, Shape shape) const {
                             "under [notify] in errand.toml and restart the server.",
                             url->host),
                 "not_https");
+  if (shape == Shape::push && !is_push_service(url->host))
+    return fail(Code::forbidden,
+                fmt::format("{0} is no push service that errand knows. To allow it, write private_hosts = [\"{0}\"] "
+                            "under [notify] in errand.toml and restart the server.",
+                            url->host),
+                "no_push_service");
   return {};
 }
 

@@ -63,6 +63,19 @@ TEST(Reach, GoesFurtherWhereTheSettingsSay) {
   EXPECT_TRUE(Reach({"example.com:443"}).may_be_private(*parse_url("https://example.com/x")));
 }
 
+TEST(Reach, APhoneIsToldThroughAPushServiceAlone) {
+  const Reach reach({"push.lan:8443"});
+  for (const char* known :
+       {"https://fcm.googleapis.com/fcm/send/x", "https://updates.push.services.mozilla.com/wpush/v2/x",
+        "https://web.push.apple.com/x", "https://wns2-am3p.notify.windows.com/w/?token=x", "http://push.lan:8443/x"})
+    EXPECT_EQ(reason(reach, known, Shape::push), "") << known;
+  for (const char* other : {"https://example.com/x", "https://fcm.googleapis.com.example.com/x",
+                            "https://evilnotify.windows.com/x", "https://googleapis.com/x"})
+    EXPECT_EQ(reason(reach, other, Shape::push), "no_push_service") << other;
+  EXPECT_EQ(reason(reach, "http://fcm.googleapis.com/x", Shape::push), "not_https");
+  EXPECT_EQ(reason(reach, "https://127.0.0.1/x", Shape::push), "private_address");
+}
+
 TEST(Reach, KnowsWhatATopicIs) {
   const Reach reach({});
   EXPECT_EQ(reason(reach, "https://ntfy.sh/my_topic-1", Shape::ntfy), "");

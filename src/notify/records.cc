@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/encode.h"
 #include "base/json_out.h"
 
 namespace errand::notify {
@@ -23,6 +24,8 @@ class Row {
     if (found == nullptr || !found->is_string()) return wrong<std::string>();
     return std::string(found->as_string());
   }
+  // Of what older ones have not got.
+  std::string text_or_none(std::string_view name) { return find(name) == nullptr ? std::string() : text(name); }
   int64_t number(std::string_view name) {
     const json::value* found = find(name);
     return found != nullptr && found->is_int64() ? found->as_int64() : wrong<int64_t>();
@@ -87,7 +90,8 @@ std::string encode(const Target& target) {
   out.field("url", target.url).field("secret", target.secret).field("old_secret", target.old_secret);
   out.field("old_until_ms", target.old_until.ms).field("token", target.token).key("on").array();
   for (const Occasion occasion : target.on.list()) out.value(name(occasion));
-  out.end().field("content", name(target.content)).field("subtasks", target.subtasks);
+  out.end().field("push_key", target.push_key).field("push_auth", target.push_auth);
+  out.field("content", name(target.content)).field("subtasks", target.subtasks);
   out.field("quiet", target.quiet ? to_text(*target.quiet) : std::string());
   out.field("enabled", target.enabled).field("disabled_because", target.disabled_because);
   out.field("created_ms", target.created_at.ms).end();
@@ -104,6 +108,8 @@ Result<Target> decode_target(std::string_view text) {
                 .old_secret = row.text("old_secret"),
                 .old_until = row.time("old_until_ms"),
                 .token = row.text("token"),
+                .push_key = row.text_or_none("push_key"),
+                .push_auth = row.text_or_none("push_auth"),
                 .on = {},
                 .content = row.word<Content>("content", parse_content),
                 .subtasks = row.flag("subtasks"),
@@ -133,6 +139,18 @@ Result<Standing> decode_standing(std::string_view text) {
                     .error = row.text("error"),
                     .error_at = row.time("error_ms")};
   return row.done(std::move(standing));
+}
+
+std::string encode_sender(std::string_view private_key) {
+  std::string text;
+  JsonOut(text).object().field("private", to_base64url(private_key)).end();
+  return text;
+}
+
+Result<std::string> decode_sender(std::string_view text) {
+  Row row(text);
+  const std::string key = row.text("private");
+  return row.done(from_base64(key).value_or(""));
 }
 
 std::string encode_cursor(int64_t pos) {

@@ -39,14 +39,19 @@ std::string standing_row(std::string_view target);
 std::string cursor_row(std::string_view target);
 std::string owed_row(std::string_view target, std::string_view notification);
 
+// The key in whose name phones are told (web_push.h): made once, because browsers subscribe to it.
+inline constexpr std::string_view sender_row = "notify/sender";
+
 std::string encode(const Target& target);
 std::string encode(const Standing& standing);
 std::string encode_cursor(int64_t pos);
+std::string encode_sender(std::string_view private_key);
 std::string encode(const Owed& owed);
 // internal, reason "corrupt". A field that a newer errand wrote is passed over, so that an upgrade can be undone.
 Result<Target> decode_target(std::string_view json);
 Result<Standing> decode_standing(std::string_view json);
 Result<int64_t> decode_cursor(std::string_view json);
+Result<std::string> decode_sender(std::string_view json);  // The private key.
 Result<Owed> decode_owed(std::string_view json);
 
 }  // namespace errand::notify

@@ -52,6 +52,21 @@ TEST(Records, AreReadAsTheyWereWritten) {
   EXPECT_EQ(decode_cursor(encode_cursor(1'234'567'890'123)), 1'234'567'890'123);
 }
 
+TEST(Records, APhoneIsOneTooAndOlderTargetsHaveNoKeys) {
+  Target phone = whole_target();
+  phone.shape = Shape::push;
+  phone.push_key = "BCVx";
+  phone.push_auth = "BTBZ";
+  EXPECT_EQ(decode_target(encode(phone)), phone);
+  std::string older = encode(whole_target());
+  for (const std::string_view field : {R"("push_key":"",)", R"("push_auth":"",)"}) {
+    ASSERT_NE(older.find(field), std::string::npos);
+    older.erase(older.find(field), field.size());
+  }
+  EXPECT_EQ(decode_target(older), whole_target());
+  EXPECT_EQ(decode_sender(encode_sender("a key")), "a key");
+}
+
 TEST(Records, OfANewerErrandAreReadWithoutWhatItAdded) {
   std::string newer = encode(whole_owed());
   newer.insert(1, R"("new":[1,{"a":null}],)");
@@ -64,6 +79,7 @@ TEST(Records, ThatAreDamagedAreErrors) {
     EXPECT_EQ(decode_owed(text).error().reason, "corrupt") << text;
     EXPECT_EQ(decode_standing(text).error().reason, "corrupt") << text;
     EXPECT_EQ(decode_cursor(text).error().reason, "corrupt") << text;
+    EXPECT_EQ(decode_sender(text).error().reason, "corrupt") << text;
   }
   std::string odd = encode(whole_target());
   odd.replace(odd.find("\"ntfy\""), 6, "\"fax\"");

@@ -39,10 +39,13 @@ std::string_view name(Shape shape) {
       return "slack";
     case Shape::discord:
       return "discord";
+    case Shape::push:
+      return "push";
   }
   return "";
 }
-std::optional<Shape> parse_shape(std::string_view text) { return parse<Shape>(text, 4); }
+std::optional<Shape> parse_shape(std::string_view text) { return parse<Shape>(text, 5); }
+std::optional<Shape> parse_webhook_shape(std::string_view text) { return parse<Shape>(text, 4); }
 
 std::string_view name(Content content) {
   switch (content) {

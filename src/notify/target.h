@@ -20,9 +20,12 @@ enum class Shape : uint8_t {
   ntfy,
   slack,
   discord,
+  push,  // A paired phone's browser (web_push.h). Not to be chosen for a webhook.
 };
 std::string_view name(Shape shape);
 std::optional<Shape> parse_shape(std::string_view text);
+// One that a webhook can have.
+std::optional<Shape> parse_webhook_shape(std::string_view text);
 
 // How much of a task's content leaves errand (R17.2).
 enum class Content : uint8_t {
@@ -43,13 +46,14 @@ struct Quiet {
 std::optional<Quiet> parse_quiet(std::string_view text);
 std::string to_text(const Quiet& quiet);
 
-inline constexpr size_t targets_max = 16;
+inline constexpr size_t targets_max = 16;       // Webhooks.
+inline constexpr size_t pushed_max = 32;        // Phones.
 inline constexpr size_t target_name_max = 100;  // Bytes, as are the next two.
 inline constexpr size_t url_max = 2'000;
 inline constexpr size_t token_max = 500;
 
 struct Target {
-  std::string id;  // "hook_..."
+  std::string id;  // "hook_..."; of a phone its own, "dev_..."
   std::string name;
   Shape shape = Shape::standard;
   // Secret: the address of a Slack or Discord channel lets everybody write there. Shown as masked(url).
@@ -58,6 +62,8 @@ struct Target {
   std::string old_secret;  // Signs beside it until `old_until`, so that a receiver can change over.
   Time old_until;
   std::string token;  // Of ntfy: sent as a bearer token.
+  // Of a phone: what its browser gave to encrypt for it, in base64url.
+  std::string push_key, push_auth;
 
   Occasions on = needs_a_person();
   Content content = Content::title;

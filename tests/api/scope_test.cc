@@ -118,7 +118,11 @@ const std::map<std::string, std::string> expected = {
     {"POST /api/devices/codes", "admin"},
     {"GET /api/devices/codes/{id}", "admin"},
     {"GET /api/devices/{id}", "read"},     // Of itself alone, for a device; admin for all others.
-    {"DELETE /api/devices/{id}", "read"},  // The same.
+    {"DELETE /api/devices/{id}", "read"},  // The same, and for the next four.
+    {"GET /api/devices/{id}/push", "read"},
+    {"PUT /api/devices/{id}/push", "read"},
+    {"DELETE /api/devices/{id}/push", "read"},
+    {"POST /api/devices/{id}/push/test", "read"},
     {"GET /api/webhooks", "admin"},
     {"POST /api/webhooks", "admin"},
     {"PATCH /api/webhooks/{id}", "admin"},

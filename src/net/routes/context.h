@@ -169,6 +169,10 @@ void open_pairing(Context&, Call);
 void get_pairing(Context&, Call);
 void get_device(Context&, Call);
 void remove_device(Context&, Call);
+void get_push(Context&, Call);
+void put_push(Context&, Call);
+void remove_push(Context&, Call);
+void test_push(Context&, Call);
 // webhooks.cc
 void list_webhooks(Context&, Call);
 void add_webhook(Context&, Call);

@@ -6,10 +6,13 @@
 #include "api/fields.h"
 #include "api/query.h"
 #include "api/requests.h"
+#include "api/webhooks.h"
+#include "base/encode.h"
 #include "base/json_out.h"
 #include "net/device_login.h"
 #include "net/routes/context.h"
 #include "net/routes/guard.h"
+#include "notify/notifier.h"
 
 namespace errand::net {
 namespace {
@@ -55,7 +58,24 @@ const Device* named_device(const Context& context, const Call& call) {
   return nullptr;
 }
 
-std::string shown_device(const Context&, const Device& device) { return device_json(device); }
+// JSON of how the device is told, or null.
+std::string push_state(const Context& context, const std::string& id) {
+  if (!context.parts.notifier) return "null";
+  const Result<notify::TargetView> view = context.parts.notifier->find(id);
+  return view ? api::push_reply(*view) : "null";
+}
+
+std::string shown_device(const Context& context, const Device& device) {
+  return device_json(device, push_state(context, device.id));
+}
+
+// The device that the path names, where the server sends notifications at all; a refusal answers the call.
+const Device* pushed_device(const Context& context, const Call& call) {
+  if (absent_devices(context, call) || has_query(call)) return nullptr;
+  if (context.parts.notifier) return named_device(context, call);
+  call.refuse({Code::not_found, "This server sends no notifications.", "unknown_path"});
+  return nullptr;
+}
 
 }  // namespace
 
@@ -115,6 +135,9 @@ void remove_device(Context& context, Call call) {
   if (refused(call, api::parse_nothing(call.request().body)) || !named_device(context, call)) return;
   const std::string id = call.args[0];
   const bool own = call.request().who.id == id;
+  // First: a server that is killed between the two leaves a phone that is told nothing, not one that is told and gone.
+  if (context.parts.notifier && context.parts.notifier->find(id))
+    context.parts.notifier->remove(id, [](const auto&) {});
   const auto end_open = [&context] {
     if (context.parts.end_stale) context.parts.end_stale();
   };
@@ -128,6 +151,44 @@ void remove_device(Context& context, Call call) {
     if (own) end_open();
   });
   if (!own) end_open();
+}
+
+void get_push(Context& context, Call call) {
+  if (!pushed_device(context, call)) return;
+  context.parts.notifier->push_key([&context, call = std::move(call)](const Result<std::string>& key) {
+    if (!key) return call.refuse(key.error());
+    std::string text;
+    JsonOut out(text);
+    out.object().field("key", to_base64url(*key)).key("subscription").raw(push_state(context, call.args[0])).end();
+    call.answer(200, std::move(text));
+  });
+}
+
+void put_push(Context& context, Call call) {
+  const Device* const device = pushed_device(context, call);
+  if (!device) return;
+  Result<notify::Target> target = api::parse_push(call.request().body);
+  if (!target) return call.refuse(target.error());
+  target->id = device->id;
+  target->name = device->name;
+  context.parts.notifier->subscribe(std::move(*target),
+                                    answering<notify::TargetView>(std::move(call), 200, api::push_reply));
+}
+
+void remove_push(Context& context, Call call) {
+  if (!pushed_device(context, call) || refused(call, api::parse_nothing(call.request().body))) return;
+  const std::string id = call.args[0];
+  context.parts.notifier->remove(id, [call = std::move(call)](const Result<void>& removed) {
+    // Where there is none, all is as it was asked for.
+    if (!removed && removed.error().code != Code::not_found) return call.refuse(removed.error());
+    call.exchange->reply({.status = 204, .content_type = {}, .body = {}, .headers = {}});
+  });
+}
+
+void test_push(Context& context, Call call) {
+  if (!pushed_device(context, call) || refused(call, api::parse_nothing(call.request().body))) return;
+  const std::string id = call.args[0];
+  context.parts.notifier->test(id, answering<notify::Outcome>(std::move(call), 200, api::webhook_test_reply));
 }
 
 }  // namespace errand::net

@@ -8,7 +8,12 @@
 namespace errand::net {
 namespace {
 
+// Also where the path names a phone's notifications: those are the device's (devices.cc).
 bool absent(const Context& context, const Call& call) {
+  if (context.parts.notifier && !call.args.empty() && !call.args[0].starts_with("hook_")) {
+    call.refuse({Code::not_found, "No webhook has this id. `errand notify list` (GET /api/webhooks) lists them.", {}});
+    return true;
+  }
   if (context.parts.notifier) return false;
   call.refuse({Code::not_found, "This server sends no notifications.", "unknown_path"});
   return true;

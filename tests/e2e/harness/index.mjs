@@ -4,6 +4,7 @@ export * from './disk.mjs';
 export * from './http.mjs';
 export * from './phone.mjs';
 export * from './processes.mjs';
+export * from './push_service.mjs';
 export * from './qr.mjs';
 export * from './receiver.mjs';
 export * from './server.mjs';

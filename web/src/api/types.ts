@@ -18,6 +18,7 @@ export type PermissionRule = Schemas['PermissionRule'];
 export type Settings = Schemas['Settings'];
 export type ToolsFamily = Schemas['ToolsFamily'];
 export type PairedDevice = Schemas['Device'];
+export type PushRules = Pick<Schemas['PushState'], 'on' | 'content' | 'quiet'>;
 export type Webhook = Schemas['Webhook'];
 export type WebhookContent = Schemas['WebhookContent'];
 export type WebhookOccasion = Schemas['WebhookOccasion'];

@@ -10,6 +10,7 @@ import { dateTime } from '../lib/format';
 import { shown } from '../lib/hidden';
 import { forgetDevice, type Device } from '../phone/device';
 import { queryClient } from '../queries';
+import { PhonePush } from './PhonePush';
 import { toast } from '../ui/toast';
 
 function useReason() {
@@ -81,6 +82,7 @@ export function OwnDevice({ device }: { device: Device }) {
   return (
     <div className="flex flex-col gap-4" data-testid="own-device">
       <p>{t('devices.may', { scopes: device.scopes.join(', ') })}</p>
+      <PhonePush device={device} />
       <p className="text-sm text-muted">{t('devices.install')}</p>
       <div className="flex justify-end">
         <button type="button" className="btn" onClick={() => void unpair()}>
