@@ -194,21 +194,21 @@ Result<Store> Store::open(const std::string& data_dir, const Repository& reposit
   if (!excludes.empty() && excludes.find_first_of("\"\\\n") == std::string::npos)
     config += fmt::format("\texcludesfile = \"{}\"\n", excludes);
   config += extensions;
-  std::vector<std::pair<std::string, std::string>> files = {{"config", config}, {"HEAD", "ref: refs/heads/none\n"}};
+  std::vector<std::pair<std::string, std::string>> files = {{path + "/config", config},
+                                                            {path + "/HEAD", "ref: refs/heads/none\n"}};
+  constexpr size_t most = size_t{1} << 20;
   if (repository.is_git()) {
-    files.emplace_back("objects/info/alternates", repository.common_dir + "/objects\n");
-    files.emplace_back("info/exclude",
-                       read_small(repository.common_dir + "/info/exclude", size_t{1} << 20).value_or(""));
+    files.emplace_back(path + "/objects/info/alternates", repository.common_dir + "/objects\n");
+    files.emplace_back(path + "/info/exclude", read_small(repository.common_dir + "/info/exclude", most).value_or(""));
   }
-  std::erase_if(files,
-                [&](const auto& file) { return read_small(path + "/" + file.first, size_t{1} << 20) == file.second; });
+  std::erase_if(files, [](const auto& file) { return read_small(file.first, most) == file.second; });
   Store store(path);
   if (files.empty()) return store;
   // Several tasks may begin here at once, and one writer at a time may replace a file.
   const Result<Fd> lock = store.lock();
   if (!lock) return std::unexpected(lock.error());
-  for (const auto& [name, text] : files)
-    if (const int failed = replace_file(path + "/" + name, text, 0600, Durability::process); failed != 0)
+  for (const auto& [file, text] : files)
+    if (const int failed = replace_file(file, text, 0600, Durability::process); failed != 0)
       return fail(failed == ENOSPC ? Code::storage_full : Code::unavailable,
                   fmt::format("errand's store of snapshots cannot be written: {}.", std::strerror(failed)), "store");
   return store;

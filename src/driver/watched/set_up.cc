@@ -35,12 +35,12 @@ void SetUp::start() {
       run::plan_spawn(*parts_.options, *task_, name_, {"/bin/sh", "-c", task_->launch.isolate_setup}).request;
   request.timeout_ms = set_up_ms;
   request.output_limit = set_up_log_bytes;
+  std::vector<std::string> words = request.argv;
   // Where there is no sandbox this looks at no file; it is the same way, so that nothing happens inside the call.
   run_then(
       parts_.folders, parts_.engine, alive_.watch(),
-      [options = parts_.options, can = parts_.supervisor.abilities(), task = task_, argv = request.argv]() mutable {
-        return run::sandboxed(*options, can, *task, std::move(argv));
-      },
+      [options = parts_.options, can = parts_.supervisor.abilities(), task = task_,
+       words = std::move(words)]() mutable { return run::sandboxed(*options, can, *task, std::move(words)); },
       [this, request = std::move(request)](Result<std::vector<std::string>> argv) mutable {
         if (stopped_) return over(not_prepared("it was stopped."));
         if (!argv) return over(not_prepared(argv.error().message));
