@@ -61,6 +61,8 @@ void show(const Screen& screen, const std::string& page, const std::string& link
 // Until a phone has used the code, or none can any more.
 int wait_for_phone(Context& context, const std::string& id) {
   const Screen& screen = context.screen;
+  // Codes are in the server's memory: another server would not know this one.
+  context.client.set_start(Start::never);
   Interrupt interrupt;
   for (;;) {
     const Result<std::string> reply = context.client.get("/api/devices/codes/" + url_encode(id));

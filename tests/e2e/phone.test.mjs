@@ -136,3 +136,13 @@ test('Behind a proxy its word counts where it is listed, and nobody else can spe
   fs.writeFileSync(path.join(wrong.data_dir, 'errand.toml'), 'proxies = ["proxy.lan"]\n');
   await assert.rejects(wrong.start(), /proxies: "proxy.lan" is no address/);
 });
+
+test('errand phone starts no server in the place of one that is gone: no other knows its code', async (t) => {
+  const server = await Server.start(t);
+  const { done } = await phone_verb(server);
+  await server.kill9();
+  const ended = await done;
+  assert.equal(ended.code, 5, ended.err);
+  assert.notEqual(server.card()?.pid, undefined, 'what the killed one left is still there');
+  assert.equal(server.card().pid, server.pid);
+});
