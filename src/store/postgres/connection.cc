@@ -314,11 +314,12 @@ Result<Connection> Connection::open(const ConnectOptions& options) {
 
 Status Connection::set_up(const ConnectOptions& options) {
   if (pq().set_nonblocking(conn_, 1) != 0) return lost("set the connection up");
-  // An acknowledged commit is on the disk, whatever the database's own default is. A transaction that a stopped process
-  // left open must not hold everybody up.
+  // Everything is asked for by an index: a plan that was made while a table was small, and is kept, must not read
+  // through it when it is large. An acknowledged commit is on the disk, whatever the database's own default is. A
+  // transaction that a stopped process left open must not hold everybody up.
   std::string sql = fmt::format(
       "SET search_path = \"{}\"; SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '10s'; "
-      "SET statement_timeout = {}; SET client_min_messages = warning; "
+      "SET statement_timeout = {}; SET client_min_messages = warning; SET enable_seqscan = off; "
       "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';",
       options.schema, options.answer_ms);
   if (options.read_only) sql += "SET default_transaction_read_only = on;";

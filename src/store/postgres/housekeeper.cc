@@ -15,8 +15,10 @@ namespace {
 
 constexpr int tasks_at_once = 200;
 constexpr int rows_at_once = 2'000;
-// Waiting a moment after the first change makes one transaction of many.
-constexpr std::chrono::milliseconds gather{100};
+// While commits come it waits for a moment of quiet, since PostgreSQL would do its work instead of theirs; but not for
+// ever.
+constexpr std::chrono::milliseconds quiet{100};
+constexpr int quiet_tries = 50;
 constexpr std::chrono::seconds try_again{2};
 
 std::vector<std::string> grams_of(std::string_view text) {
@@ -57,7 +59,10 @@ void Housekeeper::run() {
   Lock lock(mutex_);
   while (!stop_) {
     wake_.wait(lock, [&]() REQUIRES(mutex_) { return stop_ || dirty_; });
-    wake_.wait_for(lock, gather, [&]() REQUIRES(mutex_) { return stop_; });
+    for (int tries = 0; dirty_ && !stop_ && tries < quiet_tries; ++tries) {
+      dirty_ = false;
+      wake_.wait_for(lock, quiet, [&]() REQUIRES(mutex_) { return stop_; });
+    }
     dirty_ = false;
     for (bool more = true; more && !stop_;) {
       lock.unlock();
