@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "store/plain_rows.h"
 #include "task/json_in.h"
 
 namespace errand::postgres {
@@ -34,10 +35,7 @@ int flags_of(const Task& task) {
 constexpr double billion = 1e9;
 constexpr double cost_max = 1e9;  // In dollars, of one call: what fits into a column.
 
-template <class E>
-bool in_range(int64_t number, E last) {
-  return number >= 0 && number <= static_cast<int64_t>(last);
-}
+using rows::in_range;
 
 void add_changing(Values& out, const Task& task) {
   out.add(static_cast<int>(task.state)).add(static_cast<int>(task.phase)).add(static_cast<int>(band_of(task)));
@@ -234,48 +232,14 @@ Values inserted_notice(const Notice& notice, int64_t seq) {
   return out;
 }
 
-const char* const notice_columns = "id, session, seq, task, turn, kind, text, data, created_at, taken_at";
+const char* const notice_columns = rows::notice_columns;
+Notice read_notice(const Row& row) { return rows::notice(row); }
 
-Notice read_notice(const Row& row) {
-  Notice notice;
-  notice.id = NoticeId(row.text(0));
-  notice.session_id = SessionId(row.text(1));
-  notice.seq = row.integer(2);
-  notice.task_id = TaskId(row.text(3));
-  notice.turn = static_cast<int>(row.integer(4));
-  if (in_range(row.integer(5), NoticeKind::progress)) notice.kind = static_cast<NoticeKind>(row.integer(5));
-  notice.text = row.text(6);
-  notice.data = row.text(7);
-  notice.created_at = row.time(8);
-  notice.taken_at = row.time(9);
-  return notice;
-}
+const char* const session_columns = rows::session_columns;
+Session read_session(const Row& row) { return rows::session(row); }
 
-const char* const session_columns = "id, task, origin, title, created_at, last_message, last_notice";
-
-Session read_session(const Row& row) {
-  Session session;
-  session.id = SessionId(row.text(0));
-  session.task_id = TaskId(row.text(1));
-  session.origin = row.text(2);
-  session.title = row.text(3);
-  session.created_at = row.time(4);
-  session.last_message = row.integer(5);
-  session.last_notice = row.integer(6);
-  return session;
-}
-
-const char* const tombstone_columns = "pos, task, parent, why, at";
-
-Tombstone read_tombstone(const Row& row) {
-  Tombstone tombstone;
-  tombstone.pos = row.integer(0);
-  tombstone.task_id = TaskId(row.text(1));
-  tombstone.parent_session_id = SessionId(row.text(2));
-  if (in_range(row.integer(3), Gone::session_ended)) tombstone.why = static_cast<Gone>(row.integer(3));
-  tombstone.at = row.time(4);
-  return tombstone;
-}
+const char* const tombstone_columns = rows::tombstone_columns;
+Tombstone read_tombstone(const Row& row) { return rows::tombstone(row); }
 
 const char* const insert_usage_sql =
     "INSERT INTO usage (at, task, turn, provider, model, agent, folder, input, output, cache_read, cache_write, cost, "

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "store/plain_rows.h"
 #include "store/sqlite/seal.h"
 #include "task/json_in.h"
 
@@ -77,10 +78,7 @@ void seal_identity(Row& row, int64_t number, const Task& task) {
                 task.expires_at);
 }
 
-template <class E>
-bool in_range(int64_t number, E last) {
-  return number >= 0 && number <= static_cast<int64_t>(last);
-}
+using rows::in_range;
 
 }  // namespace
 
@@ -321,22 +319,8 @@ void bind_notice(Statement& statement, const Notice& notice, int64_t seq) {
   statement.bind_time_or_null(10, notice.taken_at);
 }
 
-const char* const notice_columns = "id, session, seq, task, turn, kind, text, data, created_at, taken_at";
-
-Notice read_notice(const Statement& row) {
-  Notice notice;
-  notice.id = NoticeId(row.text(0));
-  notice.session_id = SessionId(row.text(1));
-  notice.seq = row.integer(2);
-  notice.task_id = TaskId(row.text(3));
-  notice.turn = static_cast<int>(row.integer(4));
-  if (in_range(row.integer(5), NoticeKind::progress)) notice.kind = static_cast<NoticeKind>(row.integer(5));
-  notice.text = row.text(6);
-  notice.data = row.text(7);
-  notice.created_at = row.time(8);
-  notice.taken_at = row.time(9);
-  return notice;
-}
+const char* const notice_columns = rows::notice_columns;
+Notice read_notice(const Statement& row) { return rows::notice(row); }
 
 const char* const insert_usage_sql =
     "INSERT INTO usage (at, task, turn, provider, model, agent, folder, input, output, cache_read, cache_write, cost, "
@@ -390,30 +374,10 @@ Result<UsageRow> read_usage(const Statement& row) {
   return out;
 }
 
-const char* const session_columns = "id, task, origin, title, created_at, last_message, last_notice";
+const char* const session_columns = rows::session_columns;
+Session read_session(const Statement& row) { return rows::session(row); }
 
-Session read_session(const Statement& row) {
-  Session session;
-  session.id = SessionId(row.text(0));
-  session.task_id = TaskId(row.text(1));
-  session.origin = row.text(2);
-  session.title = row.text(3);
-  session.created_at = row.time(4);
-  session.last_message = row.integer(5);
-  session.last_notice = row.integer(6);
-  return session;
-}
-
-const char* const tombstone_columns = "pos, task, parent, why, at";
-
-Tombstone read_tombstone(const Statement& row) {
-  Tombstone tombstone;
-  tombstone.pos = row.integer(0);
-  tombstone.task_id = TaskId(row.text(1));
-  tombstone.parent_session_id = SessionId(row.text(2));
-  if (in_range(row.integer(3), Gone::session_ended)) tombstone.why = static_cast<Gone>(row.integer(3));
-  tombstone.at = row.time(4);
-  return tombstone;
-}
+const char* const tombstone_columns = rows::tombstone_columns;
+Tombstone read_tombstone(const Statement& row) { return rows::tombstone(row); }
 
 }  // namespace errand::sqlite
